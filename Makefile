@@ -39,7 +39,7 @@ BUILD_DEBS = binutils gcc gettext libc6-dev libcurl4-openssl-dev libfprint-2-dev
 TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish gnome-keyring hostname iproute2 \
 	libpam-gnome-keyring libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login \
 	mount openssh-client openssl pamtester \
-	passwd perl-base python3-jwt sudo swtpm util-linux zsh
+	passwd perl-base python3-jwt sudo swtpm swtpm-tools tpm2-tools util-linux zsh
 # Not for the demo: they are large.
 BROWSER_DEBS = chromium chromium-driver
 CHECK_DEBS = apparmor debootstrap man-db mandoc nodejs openssl python3 python3-venv python3-yaml strace systemd

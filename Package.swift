@@ -179,12 +179,18 @@ func programs() -> Package {
                 name: "PasswordCheck",
                 dependencies: ["ArgumentSyntax", "CPAM", "LoginMessages", "Posix"],
                 path: "Sources/Device/PasswordCheck", swiftSettings: common),
+            // What TPMs write and sign, without one: the server reads it, too.
             .target(
-                name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], path: "Sources/System/TPM",
-                swiftSettings: common),
+                name: "TPMStructures", dependencies: ["Crypto", "Posix"],
+                path: "Sources/System/TPMStructures", swiftSettings: common),
+            .target(
+                name: "TPM", dependencies: ["CTSS", "Crypto", "Posix", "TPMStructures"],
+                path: "Sources/System/TPM", swiftSettings: common),
             .target(
                 name: "Sealing",
-                dependencies: ["Crypto", "Domain", "Gate", "Posix", "SignedFormats", "TPM"],
+                dependencies: [
+                    "Crypto", "Domain", "Gate", "Posix", "SignedFormats", "TPM", "TPMStructures",
+                ],
                 path: "Sources/Device/Sealing",
                 swiftSettings: common),
 
@@ -355,7 +361,7 @@ func programs() -> Package {
             .target(
                 name: "TestSupport",
                 dependencies: [
-                    "CTestSupport", "CommandProtocol", "Domain", "LoginProtocol", "Posix",
+                    "CTestSupport", "CommandProtocol", "Crypto", "Domain", "LoginProtocol", "Posix",
                 ],
                 path: "Tests/Support", swiftSettings: common),
             .target(name: "TestScopes", path: "Tests/Scopes", swiftSettings: common),
@@ -502,8 +508,13 @@ func programs() -> Package {
                 dependencies: ["PasswordCheck", "TestScopes", "TestSupport", "verify-password"],
                 path: "Tests/PasswordCheck", swiftSettings: common),
             .testTarget(
-                name: "TPMTests", dependencies: ["Crypto", "Posix", "TPM", "TestSupport"],
+                name: "TPMTests",
+                dependencies: ["Crypto", "Posix", "TPM", "TPMStructures", "TestSupport"],
                 path: "Tests/TPM", swiftSettings: common),
+            .testTarget(
+                name: "TPMStructuresTests",
+                dependencies: ["Crypto", "Posix", "TPMStructures", "TestSupport"],
+                path: "Tests/TPMStructures", swiftSettings: common),
             .testTarget(
                 name: "SealingTests",
                 dependencies: [

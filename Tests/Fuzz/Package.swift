@@ -104,11 +104,16 @@ let package = Package(
             path: "Sources/System/FingerprintReader",
             swiftSettings: common),
         .target(
-            name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], path: "Sources/System/TPM",
-            swiftSettings: common),
+            name: "TPMStructures", dependencies: ["Crypto", "Posix"],
+            path: "Sources/System/TPMStructures", swiftSettings: common),
+        .target(
+            name: "TPM", dependencies: ["CTSS", "Crypto", "Posix", "TPMStructures"],
+            path: "Sources/System/TPM", swiftSettings: common),
         .target(
             name: "Sealing",
-            dependencies: ["Crypto", "Domain", "Gate", "Posix", "SignedFormats", "TPM"],
+            dependencies: [
+                "Crypto", "Domain", "Gate", "Posix", "SignedFormats", "TPM", "TPMStructures",
+            ],
             path: "Sources/Device/Sealing",
             swiftSettings: common),
         .target(
@@ -155,7 +160,7 @@ let package = Package(
             dependencies: [
                 "ArgumentSyntax", "Authorization", "Configuration", "ConfigurationFiles", "Crypto",
                 "Domain", "HTTPServer", "JSONFormat", "LoginMessages", "Posix", "SQL", "ServerAPI",
-                "SignedFormats", "Systemd",
+                "SignedFormats", "Systemd", "TPMStructures",
             ], path: "Sources/RelyingParty", swiftSettings: common),
         .executableTarget(
             name: "harnesses",
@@ -164,7 +169,7 @@ let package = Package(
                 "Configuration", "Crypto", "DBus", "Doctor", "Domain", "FingerprintReader",
                 "HTTPServer", "JSONFormat", "LoginMessages", "LoginProtocol", "MainContext",
                 "ModuleOptions", "ReaderProtocol", "RelyingParty", "Sealing", "SignedFormats",
-                "State", "TPM",
+                "State", "TPM", "TPMStructures",
             ],
             path: "Harnesses",
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]),

@@ -19,13 +19,17 @@ package final class SoftwareTPM: Sendable {
     let ownerPassword = Mutex<[UInt8]>([])
 
     /// Starts one. Its sockets are in `directory`, a fixture's for example (`host.path("/run")`,
-    /// seen there as `/run/tpm`), and otherwise in a private one.
-    package init(socketsIn directory: String? = nil) throws(TestFault) {
+    /// seen there as `/run/tpm`), and otherwise in a private one. With an authority, it has an
+    /// endorsement key that the authority has certified.
+    package init(
+        socketsIn directory: String? = nil, certifiedBy authority: TPMAuthority? = nil
+    ) throws(TestFault) {
         scratch = try Scratch()
         path = (directory ?? scratch.path) + "/tpm"
         guard unsafe mkdir(scratch.at("state"), 0o700) == 0 else {
             throw .system(call: "mkdir", subject: "a TPM's state", code: errno)
         }
+        try authority?.manufacture(into: scratch.at("state"))
         try start()
     }
 

@@ -86,8 +86,18 @@ extension SoftwareTPM {
 
     /// Extends a PCR of the SHA-256 bank with 32 equal bytes, as an update of the firmware would.
     package func extend(pcr: Int, with byte: UInt8 = 1) throws(TestFault) {
-        let digests: [UInt8] = [0, 0, 0, 1, 0, 0x0B] + [UInt8](repeating: byte, count: 32)
+        try extend(pcr: pcr, by: [UInt8](repeating: byte, count: 32))
+    }
+
+    /// Extends a PCR of the SHA-256 bank with a digest of 32 bytes.
+    package func extend(pcr: Int, by digest: [UInt8]) throws(TestFault) {
+        let digests: [UInt8] = [0, 0, 0, 1, 0, 0x0B] + digest
         try run(TPMCommand(.pcrExtend, [UInt32(pcr)], passwords: [[]], parameters: digests))
+    }
+
+    /// Measures what a firmware's log says into PCR 7, as the firmware would at the start.
+    package func boot(with log: FirmwareLog) throws(TestFault) {
+        for digest in log.digests { try extend(pcr: 7, by: digest) }
     }
 
     // MARK: Keys

@@ -2,6 +2,7 @@
 import Crypto
 import Posix
 import TPM
+import TPMStructures
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import TPM
+import TPMStructures
 
 /// The stored form of a key or data of the TPM vault.
 ///

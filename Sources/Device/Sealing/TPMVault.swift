@@ -4,6 +4,7 @@ import Gate
 import Posix
 import Synchronization
 import TPM
+import TPMStructures
 
 /// Why the settings of a TPM vault cannot be used; the text is for the administrator.
 package struct TPMSettingFault: Error, Equatable, Sendable, CustomStringConvertible {

@@ -2,6 +2,7 @@
 import Crypto
 import Posix
 import TPM
+import TPMStructures
 
 /// The connection of a TPM vault and the objects that are ready on it.
 ///

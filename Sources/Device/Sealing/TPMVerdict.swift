@@ -29,7 +29,7 @@ extension TPMFault {
             // have been forged on its way from the TPM. Wrong authorisations of these objects do
             // not count towards the TPM's lockout.
             case .wrongAuthorisation
-            where [.sign, .unseal, .objectChangeAuth].contains(operation):
+            where [.sign, .unseal, .objectChangeAuth, .certify].contains(operation):
                 .again
             case .outOfSlots: .flush
             case .registersChanged: .again
@@ -61,7 +61,7 @@ extension TPMFault {
     private func refusal(_ operation: TPMOperation, code: ReturnCode) -> VaultError {
         // Only answers about the object itself may become `.doesNotOpen`.
         switch operation {
-        case .sign, .unseal, .objectChangeAuth:
+        case .sign, .unseal, .objectChangeAuth, .certify:
             if code.meaning == .wrongAuthorisation { return .doesNotOpen }
             if code.meaning == .policyFailed { return .trouble(.platformChanged) }
         case .policyPCR:
@@ -72,7 +72,8 @@ extension TPMFault {
             if code.isAboutParameter { return .doesNotOpen }
         case .connect, .initialize, .prepare, .marshal, .startup, .getCapability, .readPublic,
             .createPrimary, .evictControl, .startAuthSession, .create, .policyAuthValue,
-            .readRegisters, .flushContext:
+            .readRegisters, .readPublicNV, .readNV, .policySecret, .activateCredential, .quote,
+            .flushContext:
             break
         }
         return .trouble(trouble(code))

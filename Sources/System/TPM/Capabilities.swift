@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTSS
+import TPMStructures
 
 /// Properties of a TPM, as the TPM itself reports them; nothing authenticates them.
 package struct TPMProperties: Equatable, Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTSS
 import Crypto
+import TPMStructures
 
 extension RegisterSelection {
     /// Returns the SHA-256 of the concatenated PCR values, 32 bytes; empty for an empty selection.

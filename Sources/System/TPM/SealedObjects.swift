@@ -2,6 +2,7 @@
 import CTSS
 import Crypto
 import Posix
+import TPMStructures
 
 /// The two parts of an object as they are stored outside the TPM.
 ///
@@ -179,10 +180,10 @@ extension TPMConnection {
 extension TPMConnection {
     /// Creates an object under the root key with two commands.
     ///
-    /// Only the form of the answer is checked; the caller must compare the public part with the
-    /// template.
-    private func create(
-        _ template: PublicArea, data: SecretBytes?, authorisation: SecretBytes,
+    /// Without an authorisation value, the object has an empty one. Only the form of the answer is
+    /// checked; the caller must compare the public part with the template.
+    func create(
+        _ template: PublicArea, data: SecretBytes?, authorisation: SecretBytes?,
         root: StorageRoot
     ) throws(TPMFault) -> ObjectParts {
         guard let wanted = sized(template.bytes) else { throw .memory }
@@ -213,7 +214,7 @@ extension TPMConnection {
     }
 
     /// Loads an object under the root key with two commands.
-    private func load(_ parts: ObjectParts, root: StorageRoot) throws(TPMFault) -> TPMObject {
+    func load(_ parts: ObjectParts, root: StorageRoot) throws(TPMFault) -> TPMObject {
         guard let area = sized(parts.area.bytes), let sealed = sized(parts.sealed) else {
             throw .malformed(.load)
         }
@@ -232,7 +233,7 @@ extension TPMConnection {
 
     /// Starts a session for one command under the root key: salted and bound to it, encrypted both
     /// ways.
-    private func rootSession(_ root: StorageRoot) throws(TPMFault) -> TPMSession {
+    func rootSession(_ root: StorageRoot) throws(TPMFault) -> TPMSession {
         let session = try startSession(salt: root.handle, bind: root.handle)
         try session.set([.encryptsCommand, .encryptsAnswer])
         return session
@@ -268,9 +269,10 @@ extension TPMConnection {
 
 /// Returns a TPM2B_SENSITIVE_CREATE with authorisation value and data, which the caller must wipe.
 private func sensitive(
-    _ authorisation: SecretBytes, data: SecretBytes?
+    _ authorisation: SecretBytes?, data: SecretBytes?
 ) throws(TPMFault) -> [UInt8] {
-    var value = try authorisationBytes(authorisation)
+    var value: [UInt8] = [0, 0]
+    if let authorisation { value = try authorisationBytes(authorisation) }
     defer { wipe(&value) }
     let count = data?.count ?? 0
     guard count <= 128 else { throw .memory }

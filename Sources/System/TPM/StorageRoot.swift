@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTSS
 import Crypto
+import TPMStructures
 
 /// The TPM's storage root key: the parent of all our objects, to which sessions are salted.
 ///

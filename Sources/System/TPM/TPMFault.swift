@@ -46,6 +46,12 @@ package enum TPMOperation: String, Sendable {
     case policyPCR = "TPM2_PolicyPCR"
     case policyAuthValue = "TPM2_PolicyAuthValue"
     case readRegisters = "TPM2_PCR_Read"
+    case readPublicNV = "TPM2_NV_ReadPublic"
+    case readNV = "TPM2_NV_Read"
+    case policySecret = "TPM2_PolicySecret"
+    case activateCredential = "TPM2_ActivateCredential"
+    case certify = "TPM2_Certify"
+    case quote = "TPM2_Quote"
     case flushContext = "TPM2_FlushContext"
 }
 

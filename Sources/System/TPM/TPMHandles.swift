@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTSS
 import Posix
+import TPMStructures
 
 /// A transient object in the TPM, flushed on deinitialisation.
 package final class TPMObject {

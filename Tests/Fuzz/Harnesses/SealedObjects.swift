@@ -1,3 +1,5 @@
+import TPMStructures
+
 // SPDX-License-Identifier: Apache-2.0
 @testable import Sealing
 @testable import TPM

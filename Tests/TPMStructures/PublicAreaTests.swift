@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
-import TPM
+import TPMStructures
 import TestSupport
 import Testing
 

@@ -44,7 +44,7 @@ package struct RegisterSelection: Equatable, Sendable {
     }
 
     /// A TPML_PCR_SELECTION of the SHA-256 bank; TPM 2.0 part 2, 10.9.7.
-    var wire: [UInt8] {
+    package var wire: [UInt8] {
         guard !isEmpty else { return bigEndian(UInt32(0)) }
         return bigEndian(UInt32(1)) + bigEndian(Algorithm.sha256) + [3] + bitmap
     }
@@ -52,7 +52,7 @@ package struct RegisterSelection: Equatable, Sendable {
     /// Parses a TPML_PCR_SELECTION of the SHA-256 bank or an empty one; nil for any other.
     ///
     /// A longer bitmap is accepted if no bit above PCR 23 is set.
-    init?(wire: [UInt8]) {
+    package init?(wire: [UInt8]) {
         var reader = WireReader(wire)
         guard let banks = reader.uint32(), banks <= 1 else { return nil }
         guard banks == 1 else {
@@ -67,7 +67,7 @@ package struct RegisterSelection: Equatable, Sendable {
     }
 
     /// Returns the PCRs of this selection that are not in the other one.
-    func subtracting(_ other: RegisterSelection) -> RegisterSelection {
+    package func subtracting(_ other: RegisterSelection) -> RegisterSelection {
         RegisterSelection(mask: mask & ~other.mask)
     }
 }

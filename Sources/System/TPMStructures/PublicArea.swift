@@ -2,25 +2,26 @@
 import Crypto
 
 /// Constants of TPM 2.0 part 2: table 9 (TPM_ALG_ID) and table 10 (TPM_ECC_CURVE).
-enum Algorithm {
-    static let rsa: UInt16 = 0x0001
-    static let aes: UInt16 = 0x0006
-    static let keyedHash: UInt16 = 0x0008
-    static let sha256: UInt16 = 0x000b
-    static let none: UInt16 = 0x0010
-    static let ecdsa: UInt16 = 0x0018
-    static let ecc: UInt16 = 0x0023
-    static let cfb: UInt16 = 0x0043
-    static let p256: UInt16 = 0x0003
+package enum Algorithm {
+    package static let rsa: UInt16 = 0x0001
+    package static let aes: UInt16 = 0x0006
+    package static let keyedHash: UInt16 = 0x0008
+    package static let sha256: UInt16 = 0x000b
+    package static let none: UInt16 = 0x0010
+    package static let ecdsa: UInt16 = 0x0018
+    package static let ecc: UInt16 = 0x0023
+    package static let cfb: UInt16 = 0x0043
+    package static let p256: UInt16 = 0x0003
 }
 
 /// Attributes of an object: bits of TPM 2.0 part 2, table 31 (TPMA_OBJECT).
-private enum Attribute {
+enum Attribute {
     static let fixedTPM: UInt32 = 1 << 1
     static let stClear: UInt32 = 1 << 2
     static let fixedParent: UInt32 = 1 << 4
     static let sensitiveDataOrigin: UInt32 = 1 << 5
     static let userWithAuth: UInt32 = 1 << 6
+    static let adminWithPolicy: UInt32 = 1 << 7
     static let noDA: UInt32 = 1 << 10
     static let restricted: UInt32 = 1 << 16
     static let decrypt: UInt32 = 1 << 17
@@ -52,18 +53,18 @@ package struct PublicArea: Equatable, Sendable {
 
     /// Returns the template of a P-256 key that signs SHA-256 digests under a policy and does
     /// nothing else; the policy is a digest of 32 bytes.
-    static func signer(policy: [UInt8]) -> PublicArea {
+    package static func signer(policy: [UInt8]) -> PublicArea {
         PublicArea(bytes: signerHead(policy) + emptyPoint)
     }
 
     /// Returns the template of sealed data under a policy, a digest of 32 bytes.
-    static func data(policy: [UInt8]) -> PublicArea {
+    package static func data(policy: [UInt8]) -> PublicArea {
         PublicArea(bytes: dataHead(policy) + bigEndian(UInt16(0)))
     }
 
     /// The TCG's template of a P-256 storage root key; TCG TPM v2.0 Provisioning Guidance 1.0,
     /// 7.5.1.
-    static let root = PublicArea(
+    package static let root = PublicArea(
         bytes: head(Algorithm.ecc, attributes: Attribute.root, policy: [])
             + [Algorithm.aes, 128, Algorithm.cfb, Algorithm.none, Algorithm.p256, Algorithm.none]
             .flatMap { bigEndian($0) } + emptyPoint)
@@ -97,7 +98,7 @@ package struct PublicArea: Equatable, Sendable {
     /// Accepted is a restricted decryption key with a SHA-256 Name that is fixed to this TPM and
     /// can be used with its authorisation value, protects its children with AES of at least 128
     /// bits in CFB mode, and is either RSA of at least 2048 bits or P-256.
-    var unfitness: String? {
+    package var unfitness: String? {
         var reader = WireReader(bytes)
         guard let type = reader.uint16(), let nameHash = reader.uint16(),
             let attributes = reader.uint32(), reader.sized(limit: 64) != nil,
@@ -130,7 +131,7 @@ package struct PublicArea: Equatable, Sendable {
         return reader.isAtEnd
     }
 
-    private func point(after head: [UInt8]) -> ([UInt8], [UInt8])? {
+    func point(after head: [UInt8]) -> ([UInt8], [UInt8])? {
         guard bytes.starts(with: head) else { return nil }
         var reader = WireReader(Array(bytes.dropFirst(head.count)))
         guard let x = reader.sized(limit: 32), let y = reader.sized(limit: 32), reader.isAtEnd,
@@ -139,7 +140,7 @@ package struct PublicArea: Equatable, Sendable {
         return (x, y)
     }
 
-    private static let emptyPoint = bigEndian(UInt16(0)) + bigEndian(UInt16(0))
+    static let emptyPoint = bigEndian(UInt16(0)) + bigEndian(UInt16(0))
 
     private static func signerHead(_ policy: [UInt8]) -> [UInt8] {
         let parameters = [
@@ -154,13 +155,13 @@ package struct PublicArea: Equatable, Sendable {
             + bigEndian(Algorithm.none)
     }
 
-    private static func head(_ type: UInt16, attributes: UInt32, policy: [UInt8]) -> [UInt8] {
+    static func head(_ type: UInt16, attributes: UInt32, policy: [UInt8]) -> [UInt8] {
         bigEndian(type) + bigEndian(Algorithm.sha256) + bigEndian(attributes)
             + bigEndian(UInt16(policy.count)) + policy
     }
 }
 
 /// Pads a number with leading zeros to 32 bytes, because some TPMs omit them.
-func padded(_ number: [UInt8]) -> [UInt8] {
+package func padded(_ number: [UInt8]) -> [UInt8] {
     [UInt8](repeating: 0, count: max(0, 32 - number.count)) + number
 }

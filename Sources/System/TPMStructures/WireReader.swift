@@ -32,6 +32,12 @@ package struct WireReader {
         return UInt32(high) << 16 | UInt32(low)
     }
 
+    /// Returns the next eight bytes as a number; nil if there are fewer.
+    package mutating func uint64() -> UInt64? {
+        guard let high = uint32(), let low = uint32() else { return nil }
+        return UInt64(high) << 32 | UInt64(low)
+    }
+
     /// Returns the bytes of a TPM2B, after their two-byte length; nil if there are more than
     /// `limit`.
     package mutating func sized(limit: Int) -> [UInt8]? {
