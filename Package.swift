@@ -301,7 +301,7 @@ func programs() -> Package {
                 dependencies: [
                     "ArgumentSyntax", "Authorization", "Configuration", "ConfigurationFiles",
                     "Crypto", "Domain", "HTTPClient", "HTTPServer", "JSONFormat", "LoginMessages",
-                    "Posix", "SQL", "ServerAPI", "SignedFormats", "Systemd",
+                    "Posix", "SQL", "ServerAPI", "SignedFormats", "Systemd", "TPMStructures",
                 ], path: "Sources/RelyingParty", swiftSettings: common),
 
             // The documented example of an application's back end, as a library.
@@ -597,7 +597,8 @@ func programs() -> Package {
                 dependencies: [
                     "ArgumentSyntax", "Configuration", "Crypto", "Domain", "HTTPClient",
                     "HTTPServer", "JSONFormat", "ModuleOptions", "Posix", "RelyingParty", "SQL",
-                    "SQLSupport", "ServerAPI", "SignedFormats", "TestSupport", "signet-server",
+                    "SQLSupport", "ServerAPI", "SignedFormats", "TPM", "TPMStructures",
+                    "TestSupport", "signet-server",
                 ], path: "Tests/RelyingParty", exclude: ["Fixtures/Judges"], swiftSettings: common),
             .testTarget(
                 name: "SiteTests",

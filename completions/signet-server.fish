@@ -25,7 +25,7 @@ function __signet_server_next
         case 'admin activation'
             printf '%s\n' add
         case 'admin registration'
-            printf '%s\n' list show commit set block unblock remove
+            printf '%s\n' list show evidence commit set block unblock remove
         case 'admin template'
             printf '%s\n' add list remove
         case 'admin signing-key'
@@ -130,6 +130,7 @@ complete -c signet-server -n '__signet_server_begins "admin account"' -a unblock
 complete -c signet-server -n '__signet_server_begins "admin activation"' -a add -d 'create an activation code for an account and show it once'
 complete -c signet-server -n '__signet_server_begins "admin registration"' -a list -d 'list the registrations of an application, newest first'
 complete -c signet-server -n '__signet_server_begins "admin registration"' -a show -d 'show all data of a registration'
+complete -c signet-server -n '__signet_server_begins "admin registration"' -a evidence -d 'write what proves an attested key to files in a new directory'
 complete -c signet-server -n '__signet_server_begins "admin registration"' -a commit -d 'confirm that someone has compared the key\'s fingerprint, SHA256:…'
 complete -c signet-server -n '__signet_server_begins "admin registration"' -a set -d 'replace the flags of a registration'
 complete -c signet-server -n '__signet_server_begins "admin registration"' -a block -d 'block a device and end its sessions'
@@ -154,8 +155,8 @@ complete -c signet-server -n '__signet_server_is "admin application add"' -l aud
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l devices -x -a 'one several' -d 'whether a new device replaces the old one of an account'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l commit -x -a 'yes no' -d 'whether someone must compare the fingerprint of a new key'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l biometrics -x -a 'yes no' -d 'whether touches are accepted'
-complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l keys -x -a 'any tpm' -d 'whether keys must be in a TPM'
-complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l secure-boot -x -a 'any on' -d 'whether Secure Boot must be on'
+complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l keys -x -a 'any tpm attested' -d 'whether keys must be in a TPM, by the device\'s word or proven'
+complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l secure-boot -x -a 'any on attested' -d 'whether Secure Boot must be on, by the device\'s word or proven'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l max-failures -x -d 'how many logins in a row with an old counter block a device'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l access-seconds -x -d 'the lifetime of an access token'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l refresh-seconds -x -d 'the lifetime of its session'

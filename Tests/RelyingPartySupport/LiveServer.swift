@@ -21,9 +21,10 @@ package final class LiveServer: Sendable {
     private let client: HTTPClient
 
     /// Starts it and waits until it is ready. `commitRequired` has people compare fingerprints,
-    /// `severalDevices` is whether an account may have more than one.
+    /// `severalDevices` is whether an account may have more than one. `tpmAuthorities` is the path of
+    /// the file that names the makers of TPMs.
     package static func start(
-        commitRequired: Bool = false, severalDevices: Bool = false
+        commitRequired: Bool = false, severalDevices: Bool = false, tpmAuthorities: String = "none"
     ) async throws -> LiveServer {
         let scratch = try Scratch()
         try certificate("server", in: scratch)
@@ -42,6 +43,8 @@ package final class LiveServer: Sendable {
             path = \(scratch.at("server.db"))
             [keys]
             master = \(scratch.at("master"))
+            [attestation]
+            authorities = \(tpmAuthorities)
 
             """)
         let program = try await run(scratch)

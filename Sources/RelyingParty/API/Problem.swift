@@ -93,6 +93,15 @@ extension Problem {
     static let policy = Problem(
         status: 403, code: "policy",
         title: "the application's policy does not accept this factor, or keys stored like this one")
+    /// What the device's TPM has stated, or whose TPM it is, is not accepted; the title says why.
+    static func attestationRefused(_ why: String) -> Problem {
+        Problem(
+            status: 403, code: attestationRefusedCode,
+            title: "the attestation was not accepted: \(why)")
+    }
+    private static let attestationRefusedCode = "attestation-refused"
+    /// Whether what a TPM has stated is the reason.
+    var isAboutAttestation: Bool { code == Self.attestationRefusedCode }
     /// There is no such path, or no such object in this application.
     static let notFound = Problem(status: 404, code: "not-found", title: "not found")
     /// The present state of the object does not permit the call.

@@ -22,8 +22,8 @@ enum AdminFiles {
         "/usr/lib/systemd/system", "/lib/systemd/system",
     ]
 
-    /// Checks the URL, the certificate with its key, and the addresses, as the server does at its
-    /// start.
+    /// Checks the URL, the certificate with its key, the addresses, and the authorities, as the
+    /// server does at its start.
     ///
     /// The database and the master secret are not opened. If a socket unit exists, its socket is
     /// assumed, so plain HTTP is accepted. Tests pass other `units`.
@@ -41,6 +41,7 @@ enum AdminFiles {
             _ = try NetworkRates(settings)
             _ = try CallbackNetworks(settings)
             _ = try ServerFiles.callbackAuthorities(settings)
+            _ = try ServerFiles.authorities(settings)
         } catch { throw .unusable(error.text) }
     }
 

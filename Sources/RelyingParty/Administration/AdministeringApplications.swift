@@ -49,8 +49,8 @@ extension AdminArguments {
         if let several = choice(.devices, yes: "several") { policy.severalDevices = several }
         if let commit = choice(.commit, yes: "yes") { policy.commitRequired = commit }
         if let fingers = choice(.biometrics, yes: "yes") { policy.biometrics = fingers }
-        if let tpm = choice(.keys, yes: "tpm") { policy.needsTPM = tpm }
-        if let boot = choice(.secureBoot, yes: "on") { policy.needsSecureBoot = boot }
+        if let keys = text(.keys).flatMap(KeyRequirement.init) { policy.keys = keys }
+        if let boot = text(.secureBoot).flatMap(BootRequirement.init) { policy.secureBoot = boot }
         if let most = count(.maximumFailures) { policy.maximumFailures = most }
         if let seconds = count(.accessSeconds) { policy.accessSeconds = seconds }
         if let seconds = count(.refreshSeconds) { policy.refreshSeconds = seconds }
@@ -67,6 +67,7 @@ extension Administration {
         }
         let policy = words.policy(ApplicationPolicy())
         let roles = try words.words(.roles)
+        try requireAuthorities(for: words)
         let made = try await change("application add \(name.text)", of: name.text) {
             store, now throws(DatabaseFault) -> Result<ApplicationRecord, AdminFault> in
             guard
@@ -89,6 +90,19 @@ extension Administration {
             ])
     }
 
+    /// Refuses a policy that no device could fulfil, because this server names no authorities.
+    private func requireAuthorities(for words: AdminArguments) throws(AdminFault) {
+        let isNeeded =
+            words.text(.keys) == KeyRequirement.attested.rawValue
+            || words.text(.secureBoot) == BootRequirement.attested.rawValue
+        guard isNeeded, !service.attestations.isOffered else { return }
+        throw .refused(
+            """
+            no device could be registered: name those who certify TPMs in attestation.authorities \
+            of server.conf, and restart the server
+            """)
+    }
+
     fileprivate func listApplications() async throws(AdminFault) {
         let all = try await read { store throws(DatabaseFault) in try store.applications.list() }
         output.list(all.map(ListedApplication.init))
@@ -101,6 +115,7 @@ extension Administration {
             throw .usage("nothing to change: give an option")
         }
         let roles = try words.words(.roles)
+        try requireAuthorities(for: words)
         try await changeApplication("application set \(changes)", application: name) {
             store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
             try store.applications.setPolicy(of: record.id, policy: words.policy(record.policy))
@@ -148,8 +163,8 @@ struct ListedApplication: AdminListed {
         devices = policy.severalDevices ? "several" : "one"
         commit = policy.commitRequired
         biometrics = policy.biometrics
-        keys = policy.needsTPM ? "tpm" : "any"
-        secureBoot = policy.needsSecureBoot ? "on" : "any"
+        keys = policy.keys.rawValue
+        secureBoot = policy.secureBoot.rawValue
         maximumFailures = policy.maximumFailures
         accessSeconds = policy.accessSeconds
         refreshSeconds = policy.refreshSeconds
@@ -182,9 +197,11 @@ extension OptionSyntax {
     fileprivate static let biometrics = OptionSyntax(
         "biometrics", .choice("yes", "no"), summary: "whether touches are accepted")
     fileprivate static let keys = OptionSyntax(
-        "keys", .choice("any", "tpm"), summary: "whether keys must be in a TPM")
+        "keys", .choice("any", "tpm", "attested"),
+        summary: "whether keys must be in a TPM, by the device's word or proven")
     fileprivate static let secureBoot = OptionSyntax(
-        "secure-boot", .choice("any", "on"), summary: "whether Secure Boot must be on")
+        "secure-boot", .choice("any", "on", "attested"),
+        summary: "whether Secure Boot must be on, by the device's word or proven")
     fileprivate static let maximumFailures = OptionSyntax(
         "max-failures", .number(1...100),
         summary: "how many logins in a row with an old counter block a device")

@@ -20,6 +20,10 @@ extension AdminVerbs {
             admin, words throws(AdminFault) in try await admin.showRegistration(words)
         },
         AdminVerb(
+            "registration evidence", operands: ["ID", "DIRECTORY"], options: [],
+            summary: "write what proves an attested key to files in a new directory"
+        ) { admin, words throws(AdminFault) in try await admin.showEvidence(words) },
+        AdminVerb(
             "registration commit", operands: ["ID", "FINGERPRINT"], options: [],
             summary: "confirm that someone has compared the key's fingerprint, SHA256:…"
         ) { admin, words throws(AdminFault) in try await admin.commitRegistration(words) },
@@ -78,6 +82,7 @@ extension Administration {
                 "reason        \(state.reason ?? "-")",
                 "fingerprint   \(state.fingerprint ?? "-")", "key           \(state.key ?? "-")",
                 "secure boot   \(state.secureBoot ?? "-")",
+                "attested      \(shown((state.attested ?? []).map(\.rawValue)))",
                 "flags         \(shown(state.flags))", "failures      \(state.failures)",
                 "created       \(shown(state.created))",
                 "last used     \(shown(state.lastUsed))",

@@ -7,7 +7,7 @@ import ServerAPI
 enum LimitedKind: CaseIterable, Sendable {
     /// Challenges that are asked for.
     case challenges
-    /// Registrations that are begun, which tries an activation code.
+    /// Activation codes that are tried, and TPMs that are named for a registration.
     case registrations
     /// Signed answers, decisions and request codes that are refused.
     case proofs
@@ -50,6 +50,11 @@ extension CallLimit {
     static let registration = CallLimit(kind: .registrations, counting: .every) {
         service, call, _ throws(Problem) in
         try await service.registrations.item(ofRequest: call.body(RegistrationRequest.self))
+    }
+
+    static let attestation = CallLimit(kind: .registrations, counting: .every) {
+        service, call, _ throws(Problem) in
+        try await service.attestations.item(for: call.id())
     }
 
     static let registrationProof = CallLimit(kind: .proofs, counting: .refusals) {

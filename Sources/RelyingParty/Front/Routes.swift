@@ -22,6 +22,19 @@ enum Routes {
             .json(try await service.registrations.beginRegistration(call), status: 201)
         },
         Route(
+            "POST", path: "/v1/registrations/requirements", caller: .anybody, limit: .registration
+        ) {
+            service, call throws(Problem) in
+            .json(try await service.attestations.requirements(call))
+        },
+        Route(
+            "POST", path: "/v1/registrations/{id}/attestation", caller: .anybody,
+            limit: .attestation
+        ) {
+            service, call throws(Problem) in
+            .json(try await service.attestations.begin(call))
+        },
+        Route(
             "POST", path: "/v1/registrations/{id}/proof", caller: .anybody,
             limit: .registrationProof
         ) {

@@ -2,6 +2,7 @@
 import Authorization
 import Configuration
 import ConfigurationFiles
+import Crypto
 import HTTPClient
 import HTTPServer
 import Posix
@@ -12,6 +13,7 @@ import SQL
 /// The server uses it at its start, and `signet-server admin` uses it too.
 enum ServerFiles {
     private static let pemLimit = 65_536
+    /// All makers of TPMs together have some hundred authorities of 2 KB each.
     private static let authoritiesLimit = 1 << 20
 
     /// Loads the settings from a file and its drop-ins.
@@ -95,12 +97,13 @@ enum ServerFiles {
     ) async throws(StartFault) -> Service {
         let issuer = try issuer(settings)
         let callbackNetworks = try CallbackNetworks(settings)
+        let authorities = try authorities(settings)
         do throws(KeyFault) {
             let keys = try await ServerKeys(database, master: master, at: clock.wallSeconds())
             return Service(
                 database: database, keys: keys, clock: clock,
                 issuer: issuer,
-                auditDays: settings.count(ServerSettings.auditDays),
+                auditDays: settings.count(ServerSettings.auditDays), authorities: authorities,
                 refusals: settings.count(ServerSettings.rate), callbackNetworks: callbackNetworks,
                 callbackHours: settings.count(ServerSettings.callbackHours))
         } catch { throw .keys(error, secret: settings.word(ServerSettings.master)) }
@@ -118,6 +121,24 @@ enum ServerFiles {
             return .certificates(
                 try TrustedFile.read(path, owner: effectiveUID(), cap: authoritiesLimit))
         } catch { throw .file(error) }
+    }
+
+    /// Reads the authorities that certify TPMs; nil if none are configured.
+    ///
+    /// - Throws: `.file` if the file cannot be read or others may write to it, and `.authorities`
+    ///   if it has no certificates.
+    static func authorities(
+        _ settings: Configuration
+    ) throws(StartFault) -> CertificateAuthorities? {
+        let path = settings.word(ServerSettings.authorities)
+        guard path != "none" else { return nil }
+        let pem: [UInt8]
+        do throws(FileFault) {
+            pem = try TrustedFile.read(path, owner: effectiveUID(), cap: authoritiesLimit)
+        } catch { throw .file(error) }
+        do throws(CryptoFault) {
+            return try CertificateAuthorities(pem: pem)
+        } catch { throw .authorities(path) }
     }
 
     /// Reads the certificate and its key; nil for plain HTTP.

@@ -51,7 +51,8 @@ extension RegistrationState {
             status: record.status, reason: record.reason.isEmpty ? nil : record.reason,
             fingerprint: record.publicKey.flatMap { keyFingerprint($0) },
             key: record.keyKind.isEmpty ? nil : record.keyKind,
-            secureBoot: record.secureBoot.isEmpty ? nil : record.secureBoot, flags: record.flags,
+            secureBoot: record.secureBoot.isEmpty ? nil : record.secureBoot,
+            attested: record.keyKind.isEmpty ? nil : record.attested, flags: record.flags,
             failures: record.failures, created: record.created, lastUsed: record.lastUsed)
     }
 }

@@ -101,14 +101,9 @@ extension Logins {
             flags: signer.flags,
             roles: signer.account.roles,
             tokens: try tokens.pair(
-                fresh, of: signer, methods: signer.registration.methods, at: now),
+                fresh, of: signer, methods: signer.methods(ofFactor: Factor.touch), at: now),
             verdict: nil)
     }
-}
-
-extension RegistrationRecord {
-    /// The authentication methods (RFC 8176) that the registered key implies.
-    fileprivate var methods: [String] { keyKind == "tpm" ? ["fpt", "hwk"] : ["fpt", "swk"] }
 }
 
 extension Transaction {

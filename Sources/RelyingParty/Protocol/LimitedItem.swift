@@ -31,6 +31,8 @@ enum LimitedItem: Hashable, Sendable {
     case macToken(MACTokenID)
     /// An ACTIVE registration, whose device asks for a challenge.
     case device(RegistrationID)
+    /// A registration that was begun, whose device names its TPM.
+    case begun(RegistrationID)
 }
 
 extension Challenges {
@@ -129,6 +131,18 @@ extension Registrations {
                 by: proof.publicKey.bytes)
         else { return nil }
         return .challenge(statement.challenge)
+    }
+}
+
+extension Attestations {
+    /// The registration whose device names its TPM; nil unless it was begun and not proven.
+    ///
+    /// Only its device has been told its id.
+    func item(for id: RegistrationID) async throws(Problem) -> LimitedItem? {
+        let status = try await core.read { store throws(DatabaseFault) in
+            try store.registrations.registration(id)?.status
+        }
+        return status == .created ? .begun(id) : nil
     }
 }
 

@@ -51,7 +51,7 @@ extension Logins {
             flags: signer.flags,
             roles: signer.account.roles,
             tokens: try tokens.pair(
-                fresh, of: signer, methods: statement.claims.integrity.methods, at: now),
+                fresh, of: signer, methods: signer.methods(ofFactor: Factor.touch), at: now),
             verdict: try fields.module.map { module throws(Problem) in
                 try verdict(for: module, signer: signer, statement: statement, at: now)
             })
@@ -78,14 +78,4 @@ extension Logins {
 /// Converts seconds since 1970 to the type used in statements.
 func instant(_ seconds: Int64) -> Instant {
     Instant(seconds: UInt64(clamping: seconds))
-}
-
-extension Integrity {
-    /// The authentication methods (RFC 8176) that follow from where the key is held.
-    var methods: [String] {
-        switch key {
-        case .tpm: ["fpt", "hwk"]
-        case .file: ["fpt", "swk"]
-        }
-    }
 }

@@ -41,10 +41,10 @@ extension RegistrationSteps {
     ///
     /// The registration must be CREATED and belong to the statement's device, account and audience,
     /// the account must not be blocked, and the challenge must be the one issued for it. The
-    /// challenge stays valid if one of these checks fails. It is used up even if the policy then
-    /// refuses the key, or if the credential is already registered.
+    /// challenge stays valid if one of these checks fails. It is used up even if the attestation or
+    /// the policy then refuses the key, or if the credential is already registered.
     func prove(
-        _ id: RegistrationID, statement: LoginStatement, key: [UInt8], at now: Int64
+        _ id: RegistrationID, statement: LoginStatement, proof: RegistrationProof, at now: Int64
     ) throws(DatabaseFault) -> Result<RegistrationState, Problem> {
         let head = statement.head
         guard let found = try store.registrations.registration(id) else {
@@ -68,9 +68,22 @@ extension RegistrationSteps {
         }
         let signer = Signer(
             application: application, account: account, registration: registration)
-        if let problem = signer.policyObjection(to: statement.claims) { return .failure(problem) }
-        switch try store.registrations.keepKey(of: id, statement: statement, key: key, at: now) {
-        case .stored: break
+        let begun = try store.attestations.begun(by: id, at: now)
+        let attested: AttestedKey?
+        do throws(AttestationFault) {
+            attested = try attestedKey(proof, begun: begun, at: now)
+        } catch { return .failure(.attestationRefused("\(error)")) }
+        let properties = attested?.properties ?? []
+        if let problem = signer.policyObjection(to: statement.claims, attested: properties) {
+            return .failure(problem)
+        }
+        switch try store.registrations.keepKey(
+            of: id, statement: statement, key: proof.publicKey.bytes, attested: properties, at: now)
+        {
+        case .stored:
+            if let attested {
+                try store.attestations.keep(evidence: attested.evidence.text, of: id)
+            }
         case .credentialInUse:
             return .failure(.conflict("this credential is registered already"))
         case .notCreated: return .failure(.changed)
@@ -113,4 +126,13 @@ extension RegistrationSteps {
         else { throw .broken("a registration that was just there is gone") }
         return RegistrationState(registration, account: account)
     }
+}
+
+/// What the TPM has proven of a key; nil if the proof has no attestation.
+private func attestedKey(
+    _ proof: RegistrationProof, begun: AttestationRecord?, at now: Int64
+) throws(AttestationFault) -> AttestedKey? {
+    guard let attestation = proof.attestation else { return nil }
+    guard let begun else { throw .notBegun }
+    return try AttestedKey.verify(attestation, begun: begun, proof: proof, at: now)
 }

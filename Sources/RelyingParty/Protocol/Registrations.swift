@@ -22,7 +22,7 @@ struct Registrations: Sendable {
 
 extension Registrations {
     /// The time within which a new registration must be proven, in seconds.
-    private static let proofSeconds: Int64 = 300
+    static let proofSeconds: Int64 = 300
     /// The default validity of an activation code, in seconds.
     private static let activationSeconds: Int64 = 600
 
@@ -137,7 +137,8 @@ extension Registrations {
     /// for the checks and for the use of the challenge.
     ///
     /// - Throws: `.malformed` if the statement is not canonical or not for a registration,
-    ///   `.policy` if the policy does not permit the key, `.conflict` if the credential is already
+    ///   `.attestationRefused` if what its TPM has stated does not hold, `.policy` if the policy
+    ///   does not permit the key, `.conflict` if the credential is already
     ///   registered, and `.refused` if any other check fails.
     func proveRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
         let id: RegistrationID = try call.id()
@@ -151,13 +152,14 @@ extension Registrations {
             let result =
                 isSigned
                 ? try store.registrationSteps.prove(
-                    id, statement: statement, key: proof.publicKey.bytes, at: now)
+                    id, statement: statement, proof: proof, at: now)
                 : .failure(.refused)
             // The names of the registration's owner, not those that the unverified statement
             // claims.
-            let line: AuditEntry
+            var line: AuditEntry
             if let signer = try store.signers.signer(registration: id) {
                 line = entry(.registration, signer: signer, problem: result.problem)
+                line.detail = proofDetail(of: result)
             } else {
                 line = AuditEntry(
                     event: .registration, outcome: result.problem?.code ?? "ok",
@@ -297,6 +299,17 @@ extension Registrations {
             let records = try store.registrations.list(ofAccount: account.id)
             return RegistrationList(
                 registrations: records.map { RegistrationState($0, account: account) })
+        }
+    }
+
+    /// What the audit line of a proof adds to its outcome: what is attested, or why it is not.
+    private func proofDetail(of result: Result<RegistrationState, Problem>) -> String {
+        switch result {
+        case .success(let state):
+            let attested = state.attested ?? []
+            return attested.isEmpty
+                ? "" : "attested: \(attested.map(\.rawValue).joined(separator: " "))"
+        case .failure(let problem): return problem.isAboutAttestation ? problem.title : ""
         }
     }
 

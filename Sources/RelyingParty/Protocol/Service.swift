@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Crypto
 import Domain
 import Posix
 import SQL
@@ -10,6 +11,7 @@ import SQL
 package final class Service: Sendable {
     let core: ServerCore
     let registrations: Registrations
+    let attestations: Attestations
     let challenges: Challenges
     let logins: Logins
     let tokens: Tokens
@@ -40,13 +42,14 @@ package final class Service: Sendable {
     ///
     /// - Parameters:
     ///   - auditDays: how many days audit lines are kept; 0 keeps them for ever.
+    ///   - authorities: those that are trusted to certify TPMs; nil for none.
     ///   - refusals: how many refused request codes per API key and minute get an audit line.
     ///   - callbackNetworks: the addresses that callbacks may be sent to.
     ///   - callbackHours: after how many hours an event that was not delivered is dropped.
     init(
         database: any Database, keys: ServerKeys, clock: Clock, issuer: String, auditDays: Int = 0,
-        refusals: Int = 120, callbackNetworks: CallbackNetworks = CallbackNetworks(),
-        callbackHours: Int = 72
+        authorities: CertificateAuthorities? = nil, refusals: Int = 120,
+        callbackNetworks: CallbackNetworks = CallbackNetworks(), callbackHours: Int = 72
     ) {
         core = ServerCore(database: database, keys: keys, clock: clock, issuer: issuer)
         health = Health(database, beat: heartbeat)
@@ -61,6 +64,7 @@ package final class Service: Sendable {
         logins = Logins(
             keys: keys, challenges: challenges, operations: operations, core: core, tokens: tokens)
         registrations = Registrations(challenges: challenges, core: core)
+        attestations = Attestations(authorities: authorities, core: core)
         macTokens = MACTokens(keys: keys, challenges: challenges, core: core)
         requests = Requests(
             database: database, keys: keys, refusals: self.refusals, core: core,

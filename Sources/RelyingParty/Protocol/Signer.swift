@@ -64,9 +64,10 @@ extension Signer {
     private func policyObjection(toFactor factor: String) -> Problem? {
         let policy = application.policy
         if factor == Factor.touch && !policy.biometrics { return .policy }
-        if policy.needsTPM && registration.keyKind != "tpm" { return .policy }
-        if policy.needsSecureBoot && registration.secureBoot != "on" { return .policy }
-        return nil
+        return policy.permits(
+            isInTPM: registration.keyKind == KeyProtection.tpm.name,
+            isBootedSecurely: registration.secureBoot == SecureBoot.on.name,
+            attested: registration.attested) ? nil : .policy
     }
 
     /// Whether a token session may continue, by the present policy, registration and account.
@@ -78,15 +79,30 @@ extension Signer {
     /// Applies the policy to the claims that a device signed about itself in a statement.
     ///
     /// The factor must be a fingerprint. Key kind and Secure Boot are the device's claims, which
-    /// the server cannot verify.
-    func policyObjection(to claims: StatementClaims) -> Problem? {
+    /// prove nothing beyond what is attested.
+    ///
+    /// - Parameter attested: what is attested of the key; nil for what was when it was registered.
+    func policyObjection(
+        to claims: StatementClaims, attested: [AttestedProperty]? = nil
+    ) -> Problem? {
         guard claims.factor == Factor.fingerprint, application.policy.biometrics else {
             return .policy
         }
-        let integrity = claims.integrity
-        if application.policy.needsTPM && integrity.key != .tpm { return .policy }
-        if application.policy.needsSecureBoot && integrity.secureBoot != .on { return .policy }
-        return nil
+        return application.policy.permits(
+            isInTPM: claims.integrity.key == .tpm,
+            isBootedSecurely: claims.integrity.secureBoot == .on,
+            attested: attested ?? registration.attested) ? nil : .policy
+    }
+
+    /// The authentication methods (RFC 8176) that a factor (`Factor`) with this key stands for.
+    ///
+    /// `hwk` needs proof. A key that the device only says is in a TPM is `pop`, which claims no
+    /// more than that there is a key.
+    func methods(ofFactor factor: String) -> [String] {
+        let key =
+            registration.attested.contains(.key)
+            ? "hwk" : registration.keyKind == KeyProtection.file.name ? "swk" : "pop"
+        return factor == Factor.touch ? ["fpt", key] : [key]
     }
 
     /// How many counted failures are left until the registration is BLOCKED.
@@ -101,4 +117,30 @@ extension Signer {
         guard let point = registration.publicKey else { return false }
         return isSigned(text, signature: signature, namespace: namespace, by: point)
     }
+}
+
+extension ApplicationPolicy {
+    /// Whether a device with these properties fulfils the policy.
+    fileprivate func permits(
+        isInTPM: Bool, isBootedSecurely: Bool, attested: [AttestedProperty]
+    ) -> Bool {
+        let isKeyGood =
+            switch keys {
+            case .any: true
+            case .tpm: isInTPM
+            case .attested: isInTPM && attested.contains(.key)
+            }
+        let isBootGood =
+            switch secureBoot {
+            case .any: true
+            case .on: isBootedSecurely
+            case .attested: isBootedSecurely && attested.contains(.secureBoot)
+            }
+        return isKeyGood && isBootGood
+    }
+}
+
+extension LineWord {
+    /// The word as records and bodies have it.
+    var name: String { "\(word)" }
 }

@@ -37,6 +37,8 @@ enum StartFault: Error {
     case url(String)
     /// A certificate without a key, or a key without a certificate.
     case halfIdentity
+    /// The file of those who certify TPMs has no certificate, or a damaged one.
+    case authorities(String)
     /// A server cannot be tried out there, or not with these settings.
     case trial(String)
 
@@ -93,6 +95,11 @@ enum StartFault: Error {
             ASCII
             """
         case .trial(let text): text
+        case .authorities(let path):
+            """
+            attestation.authorities is \(path), which has no certificate that can be read: put the \
+            certificates of those who certify TPMs there, in PEM
+            """
         case .halfIdentity:
             "only one of listen.certificate and listen.key is set: set both or neither"
         case .plain(let address):

@@ -31,7 +31,8 @@ extension Tokens {
             return result
         }
         return try pair(
-            fresh.of(session.id), of: signer, methods: session.methods(of: signer), at: now,
+            fresh.of(session.id), of: signer, methods: signer.methods(ofFactor: session.factor),
+            at: now,
             until: session.end(by: signer.application.policy))
     }
 
@@ -163,14 +164,6 @@ private func refreshEntry(_ problem: Problem?, signer: Signer?) -> AuditEntry {
         return AuditEntry(event: .refresh, outcome: problem?.code ?? "ok")
     }
     return entry(.refresh, signer: signer, problem: problem)
-}
-
-extension TokenSession {
-    /// The authentication methods (RFC 8176) of the login that began the session.
-    func methods(of signer: Signer) -> [String] {
-        let key = signer.registration.keyKind == "tpm" ? "hwk" : "swk"
-        return factor == Factor.touch ? ["fpt", key] : [key]
-    }
 }
 
 extension Transaction {

@@ -80,8 +80,8 @@ extension ApplicationPolicy {
     fileprivate var values: [Value] {
         [
             .text(severalDevices ? "several" : "one"), .integer(commitRequired ? 1 : 0),
-            .integer(biometrics ? 1 : 0), .text(needsTPM ? "tpm" : "any"),
-            .text(needsSecureBoot ? "on" : "any"), .integer(maximumFailures),
+            .integer(biometrics ? 1 : 0), .text(keys.rawValue),
+            .text(secureBoot.rawValue), .integer(maximumFailures),
             .integer(accessSeconds), .integer(refreshSeconds),
         ]
     }

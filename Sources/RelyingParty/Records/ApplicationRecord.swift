@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
+import ServerAPI
 
 /// An application: a back end that people log in to, with its policy.
 ///
@@ -23,8 +24,7 @@ struct ApplicationRecord: Equatable, Sendable {
             severalDevices: try row.text(first + 3) == "several",
             commitRequired: try row.integer(first + 4) != 0,
             biometrics: try row.integer(first + 5) != 0,
-            needsTPM: try row.text(first + 6) == "tpm",
-            needsSecureBoot: try row.text(first + 7) == "on",
+            keys: try row.requirement(first + 6), secureBoot: try row.requirement(first + 7),
             maximumFailures: try row.integer(first + 8),
             accessSeconds: try row.integer(first + 9),
             refreshSeconds: try row.integer(first + 10))
@@ -34,7 +34,8 @@ struct ApplicationRecord: Equatable, Sendable {
 
 /// The requirements of an application for its devices, and the lifetimes of its tokens.
 ///
-/// Key kind and Secure Boot are claims that the device has signed; the server cannot verify them.
+/// Key kind and Secure Boot are claims that the device has signed; the server can verify them only if
+/// they are attested.
 struct ApplicationPolicy: Equatable, Sendable {
     /// Whether an account may have several devices; if not, a new one replaces the others.
     var severalDevices = true
@@ -42,10 +43,10 @@ struct ApplicationPolicy: Equatable, Sendable {
     var commitRequired = false
     /// Whether a fingerprint is accepted as a factor.
     var biometrics = true
-    /// Whether the device must claim that its key is in a TPM.
-    var needsTPM = false
-    /// Whether the device must claim that it booted with Secure Boot.
-    var needsSecureBoot = false
+    /// What is required of where keys are held.
+    var keys = KeyRequirement.any
+    /// What is required of Secure Boot.
+    var secureBoot = BootRequirement.any
     /// How many counted failures in a row, as in `RegistrationRecord.failures`, block a
     /// registration.
     var maximumFailures: Int64 = 5
@@ -101,5 +102,17 @@ extension ApplicationRows {
             """, [.integer(account)])
         guard let row = rows.first else { return nil }
         return try ApplicationRecord(row)
+    }
+}
+
+extension Row {
+    /// A column with a word of a policy.
+    fileprivate func requirement<Requirement: RawRepresentable<String>>(
+        _ column: Int
+    ) throws(DatabaseFault) -> Requirement {
+        guard let found = Requirement(rawValue: try text(column)) else {
+            throw .broken("a policy of unknown form")
+        }
+        return found
     }
 }

@@ -42,11 +42,12 @@ extension RegistrationRows {
             [.id(id), .integer(account), .id(device), .integer(now), .integer(now)])
     }
 
-    /// Stores the key that was proven, with the claims of its statement.
+    /// Stores the key that was proven, with the claims of its statement and what is attested of it.
     ///
     /// The registration must still be CREATED, and no other may have the credential.
     func keepKey(
-        of id: RegistrationID, statement: LoginStatement, key: [UInt8], at now: Int64
+        of id: RegistrationID, statement: LoginStatement, key: [UInt8],
+        attested: [AttestedProperty], at now: Int64
     ) throws(DatabaseFault) -> KeyOutcome {
         let claims = statement.claims
         guard let counter = Int64(exactly: claims.counter),
@@ -58,13 +59,14 @@ extension RegistrationRows {
         let isStored = try !store.run(
             """
             UPDATE registration SET credential = $1, public_key = $2, counter = $3,
-                enrolment = $4, key_kind = $5, secure_boot = $6, changed = $7
-            WHERE id = $8 AND status = 'CREATED' RETURNING id
+                enrolment = $4, key_kind = $5, secure_boot = $6, attested = $7, changed = $8
+            WHERE id = $9 AND status = 'CREATED' RETURNING id
             """,
             [
                 .id(statement.head.credential), .bytes(key), .integer(counter),
                 .integer(enrolment), .text("\(claims.integrity.key.word)"),
-                .text("\(claims.integrity.secureBoot.word)"), .integer(now), .id(id),
+                .text("\(claims.integrity.secureBoot.word)"),
+                .text(attested.map(\.rawValue).joined(separator: " ")), .integer(now), .id(id),
             ]
         ).isEmpty
         return isStored ? .stored : .notCreated

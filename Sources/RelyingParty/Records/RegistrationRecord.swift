@@ -26,9 +26,11 @@ struct RegistrationRecord: Equatable, Sendable {
     let keyKind: String
     /// `on`, `off` or `unknown`, as the device last claimed; empty before the key is proven.
     let secureBoot: String
+    /// What the device's TPM proved when it proved the key.
+    let attested: [AttestedProperty]
 
     /// How many columns `init` reads.
-    static let columns = 14
+    static let columns = 15
 
     /// Reads the first `columns` columns.
     init(_ row: Row) throws(DatabaseFault) {
@@ -49,6 +51,7 @@ struct RegistrationRecord: Equatable, Sendable {
         lastUsed = try row.optionalInteger(11)
         keyKind = try row.text(12)
         secureBoot = try row.text(13)
+        attested = try row.words(14).compactMap(AttestedProperty.init(rawValue:))
     }
 }
 
@@ -57,7 +60,7 @@ extension RegistrationRows {
         let rows = try store.run(
             """
             SELECT id, account, device, credential, public_key, status, reason, counter, failures,
-                flags, created, last_used, key_kind, secure_boot
+                flags, created, last_used, key_kind, secure_boot, attested
             FROM registration WHERE id = $1
             """, [.id(id)])
         guard let row = rows.first else { return nil }
@@ -68,7 +71,7 @@ extension RegistrationRows {
         let rows = try store.run(
             """
             SELECT id, account, device, credential, public_key, status, reason, counter, failures,
-                flags, created, last_used, key_kind, secure_boot
+                flags, created, last_used, key_kind, secure_boot, attested
             FROM registration WHERE credential = $1
             """, [.id(credential)])
         guard let row = rows.first else { return nil }
@@ -94,7 +97,7 @@ extension RegistrationRows {
         let rows = try store.run(
             """
             SELECT id, account, device, credential, public_key, status, reason, counter, failures,
-                flags, created, last_used, key_kind, secure_boot
+                flags, created, last_used, key_kind, secure_boot, attested
             FROM registration WHERE account = $1 ORDER BY created, id
             """, [.integer(account)])
         var found: [RegistrationRecord] = []
@@ -111,7 +114,8 @@ extension RegistrationRows {
         let rows = try store.run(
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
-                r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot
+                r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
+                r.attested
             FROM registration r JOIN account a ON a.id = r.account
             WHERE a.application = $1 AND ($2 = '' OR a.name = $2) AND ($3 = '' OR r.status = $3)
             ORDER BY r.created DESC, r.id LIMIT $4

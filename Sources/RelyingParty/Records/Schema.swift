@@ -10,7 +10,7 @@ enum Schema {
     static let steps = [
         Migration(1, statements: first), Migration(2, statements: second),
         Migration(3, statements: third), Migration(4, statements: fourth),
-        Migration(5, statements: callbacks),
+        Migration(5, statements: callbacks), Migration(6, statements: attestation),
     ]
 
     private static let first = [
@@ -215,5 +215,16 @@ enum Schema {
         "CREATE INDEX callback_event_time ON callback_event (time)",
         // Applications have roles of their own.
         "ALTER TABLE application ADD COLUMN roles TEXT NOT NULL DEFAULT ''",
+    ]
+
+    /// What the TPMs of devices have proven, with the evidence; see `AttestationRows`.
+    private static let attestation = [
+        "ALTER TABLE registration ADD COLUMN attested TEXT NOT NULL DEFAULT ''",
+        """
+        CREATE TABLE attestation (
+            registration {bytes} PRIMARY KEY REFERENCES registration (id) ON DELETE CASCADE,
+            certificate {bytes} NOT NULL, key_area {bytes} NOT NULL, secret_hash {bytes},
+            expires BIGINT NOT NULL, evidence TEXT)
+        """,
     ]
 }

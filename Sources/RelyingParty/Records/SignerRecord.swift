@@ -51,6 +51,7 @@ extension SignerRows {
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
                 r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
+                r.attested,
                 c.id, c.application, c.name, c.blocked, c.flags, c.roles,
                 a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds,
@@ -68,6 +69,7 @@ extension SignerRows {
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
                 r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
+                r.attested,
                 c.id, c.application, c.name, c.blocked, c.flags, c.roles,
                 a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds,

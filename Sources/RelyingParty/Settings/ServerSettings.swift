@@ -77,6 +77,11 @@ package enum ServerSettings {
         section: "keys", key: "master", standard: .word("/var/lib/signet-server/master-secret"),
         accepts: .text(256),
         purpose: "the file of 32 bytes that seals keys in the database; created if missing")
+    /// `attestation.authorities`: the path of a PEM file with the certificates of those who certify
+    /// TPMs, or `none`.
+    package static let authorities = Setting(
+        section: "attestation", key: "authorities", standard: .word("none"), accepts: .text(256),
+        purpose: "a PEM file with the authorities that certify TPMs, or none")
     /// `log.format`: text or JSON, for all lines on standard error.
     package static let logFormat = Setting(
         section: "log", key: "format", standard: .word("text"), accepts: .choice(["text", "json"]),
@@ -113,7 +118,7 @@ package enum ServerSettings {
     package static let all: [Setting] = [
         url, address, port, certificate, key, proxy, connections, connectionsPerAddress,
         rate, networks, databaseKind, databasePath, databaseConnection, databaseConnections, master,
-        logFormat, logRequests, auditDays, metrics, callbackNetworks, callbackAuthorities,
-        callbackHours,
+        authorities, logFormat, logRequests, auditDays, metrics, callbackNetworks,
+        callbackAuthorities, callbackHours,
     ]
 }

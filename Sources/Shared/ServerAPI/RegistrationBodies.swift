@@ -54,12 +54,18 @@ package struct RegistrationProof: Codable, Sendable {
     package let statement: Binary
     /// Its signature.
     package let signature: Binary
+    /// What the device's TPM says of the key; nil for a key that is not attested.
+    package let attestation: KeyAttestation?
 
     /// Creates a proof from its fields.
-    package init(publicKey: Binary, statement: Binary, signature: Binary) {
+    package init(
+        publicKey: Binary, statement: Binary, signature: Binary,
+        attestation: KeyAttestation? = nil
+    ) {
         self.publicKey = publicKey
         self.statement = statement
         self.signature = signature
+        self.attestation = attestation
     }
 }
 
@@ -81,6 +87,8 @@ package struct RegistrationState: Codable, Sendable {
     package let key: String?
     /// Whether the device was booted securely, as it says; nil before the key is proven.
     package let secureBoot: String?
+    /// What the device's TPM has proven of both, perhaps nothing; nil before the key is proven.
+    package let attested: [AttestedProperty]?
     /// The registration's flags.
     package let flags: [String]
     /// How many failures were counted.
@@ -94,7 +102,8 @@ package struct RegistrationState: Codable, Sendable {
     package init(
         registration: RegistrationID, account: String, device: DeviceID,
         status: RegistrationStatus, reason: String?, fingerprint: String?, key: String?,
-        secureBoot: String?, flags: [String], failures: Int64, created: Int64, lastUsed: Int64?
+        secureBoot: String?, attested: [AttestedProperty]?, flags: [String],
+        failures: Int64, created: Int64, lastUsed: Int64?
     ) {
         self.registration = registration
         self.account = account
@@ -104,6 +113,7 @@ package struct RegistrationState: Codable, Sendable {
         self.fingerprint = fingerprint
         self.key = key
         self.secureBoot = secureBoot
+        self.attested = attested
         self.flags = flags
         self.failures = failures
         self.created = created

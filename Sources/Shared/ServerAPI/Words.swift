@@ -43,3 +43,33 @@ package enum ChallengeAction: String, Codable, Sendable {
     /// The removal of the registration by its device.
     case remove = "remove"
 }
+
+/// What an application requires of where keys are held; the raw values are used in the API and the
+/// database.
+package enum KeyRequirement: String, Codable, CaseIterable, Sendable {
+    /// Nothing.
+    case any = "any"
+    /// The device must claim that its key is in a TPM.
+    case tpm = "tpm"
+    /// The device's TPM must have proven it at the registration.
+    case attested = "attested"
+}
+
+/// What an application requires of Secure Boot; the raw values are used in the API and the database.
+package enum BootRequirement: String, Codable, CaseIterable, Sendable {
+    /// Nothing.
+    case any = "any"
+    /// The device must claim that it booted with Secure Boot.
+    case on = "on"
+    /// The device's TPM must also have proven it at the registration.
+    case attested = "attested"
+}
+
+/// What a device's TPM has proven at the registration; the raw values are used in the API and the
+/// database.
+package enum AttestedProperty: String, Codable, CaseIterable, Sendable {
+    /// The key was made in this TPM, and never leaves it.
+    case key = "key"
+    /// The device had booted with Secure Boot.
+    case secureBoot = "secure-boot"
+}

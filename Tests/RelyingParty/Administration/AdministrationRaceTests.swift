@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 import SQLSupport
+import ServerAPI
 import Testing
 
 @testable import RelyingParty
@@ -47,7 +48,7 @@ struct AdministrationRaceTests {
             server, ["application", "set", "shop", "--max-failures", "3"]
         ) { store, shop throws(DatabaseFault) in
             var policy = shop.policy
-            policy.needsTPM = true
+            policy.keys = .tpm
             try store.applications.setPolicy(of: shop.id, policy: policy)
         }
         #expect(waited)
@@ -97,8 +98,8 @@ struct AdministrationRaceTests {
         #expect(
             policy
                 == ApplicationPolicy(
-                    severalDevices: false, commitRequired: true, biometrics: false, needsTPM: true,
-                    needsSecureBoot: true, maximumFailures: 3, accessSeconds: 60,
+                    severalDevices: false, commitRequired: true, biometrics: false, keys: .tpm,
+                    secureBoot: .on, maximumFailures: 3, accessSeconds: 60,
                     refreshSeconds: 600))
         #expect(try await server.rows("SELECT id FROM account").count == changes.count)
     }

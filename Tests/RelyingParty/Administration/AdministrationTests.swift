@@ -61,8 +61,8 @@ struct AdministrationTests {
             "no", "--keys", "tpm", "--secure-boot", "on", "--max-failures", "3",
             "--access-seconds", "60", "--refresh-seconds", "600")
         let wanted = ApplicationPolicy(
-            severalDevices: false, commitRequired: true, biometrics: false, needsTPM: true,
-            needsSecureBoot: true, maximumFailures: 3, accessSeconds: 60, refreshSeconds: 600)
+            severalDevices: false, commitRequired: true, biometrics: false, keys: .tpm,
+            secureBoot: .on, maximumFailures: 3, accessSeconds: 60, refreshSeconds: 600)
         #expect(try await server.policy() == wanted)
         try await server.administer("application", "set", "shop", "--commit", "no")
         var other = wanted

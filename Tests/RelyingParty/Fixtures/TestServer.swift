@@ -28,7 +28,8 @@ final class TestServer: Sendable {
     /// With the application `shop` and an API key of it.
     static func make(
         _ backend: Backend, policy: ApplicationPolicy = ApplicationPolicy(), rate: Int = 100_000,
-        rates: NetworkRates? = nil, routes: [Route] = Routes.all
+        rates: NetworkRates? = nil, routes: [Route] = Routes.all,
+        authorities: CertificateAuthorities? = nil
     ) async throws -> TestServer {
         let place = try backend.make()
         let database = try place.open()
@@ -37,7 +38,8 @@ final class TestServer: Sendable {
         let master = try SecretBytes.random(32)
         let keys = try await ServerKeys(database, master: master, at: TestTime.start)
         return TestServer(
-            place, database, keys, master, apiKey: key, rate: rate, rates: rates, routes: routes)
+            place, database, keys, master, apiKey: key, rate: rate, rates: rates, routes: routes,
+            authorities: authorities)
     }
 
     /// Another server on the same database, whose keys are those of this moment.
@@ -51,7 +53,8 @@ final class TestServer: Sendable {
     private init(
         _ place: TestDatabase, _ database: any Database, _ keys: ServerKeys,
         _ master: SecretBytes, apiKey: String, rate: Int,
-        rates: NetworkRates? = nil, routes: [Route], time: TestTime = TestTime()
+        rates: NetworkRates? = nil, routes: [Route], time: TestTime = TestTime(),
+        authorities: CertificateAuthorities? = nil
     ) {
         self.place = place
         self.master = master
@@ -60,7 +63,7 @@ final class TestServer: Sendable {
         self.time = time
         service = Service(
             database: database, keys: keys, clock: time.clock, issuer: "https://id.example.org",
-            refusals: rate)
+            authorities: authorities, refusals: rate)
         limits = CallLimits(rates ?? NetworkRates(standard: rate), clock: time.clock)
         dispatcher = Dispatcher(
             service: service, routes: routes, limits: limits, trustsProxy: false)

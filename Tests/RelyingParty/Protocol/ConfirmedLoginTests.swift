@@ -64,7 +64,7 @@ struct ConfirmedLoginTests {
         let claims = try JSON.decode(AccessClaims.self, from: payload)
         #expect(claims.sub == "alice")
         #expect(claims.aud == login.device.audience)
-        #expect(claims.amr == ["fpt", "hwk"])
+        #expect(claims.amr == ["fpt", "pop"])
         #expect(try await login.confirm().code == "conflict")
         let state = try await server.ask("GET", "/v1/operations/\(login.operation)")
         #expect(state["confirmed"] as? Int == Int(server.time.now))

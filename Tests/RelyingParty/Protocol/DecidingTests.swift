@@ -311,7 +311,7 @@ struct DecidingTests {
     @Test("is held to the policy and to the registration's state", arguments: Backend.allCases)
     func objections(backend: Backend) async throws {
         var policy = ApplicationPolicy()
-        policy.needsTPM = true
+        policy.keys = .tpm
         let server = try await TestServer.make(backend, policy: policy)
         let device = try TestDevice()
         try await server.register(device)

@@ -32,7 +32,7 @@ struct LoginTests {
         #expect(claims.sub == "alice")
         #expect(claims.aud == device.audience)
         #expect(claims.exp == server.time.now + 300)
-        #expect(claims.amr == ["fpt", "hwk"])
+        #expect(claims.amr == ["fpt", "pop"])
     }
 
     /// What is altered of a login that would be accepted.
@@ -304,8 +304,8 @@ struct LoginTests {
     @Test("requires no more than the policy does", arguments: Backend.allCases)
     func policy(backend: Backend) async throws {
         var policy = ApplicationPolicy()
-        policy.needsTPM = true
-        policy.needsSecureBoot = true
+        policy.keys = .tpm
+        policy.secureBoot = .on
         let server = try await TestServer.make(backend, policy: policy)
         let device = try TestDevice()
         try await server.register(device)

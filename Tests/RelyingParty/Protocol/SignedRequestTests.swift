@@ -182,7 +182,7 @@ struct SignedRequestTests {
     @Test("is held to the policy", arguments: Backend.allCases)
     func policy(backend: Backend) async throws {
         var policy = ApplicationPolicy()
-        policy.needsTPM = true
+        policy.keys = .tpm
         let server = try await TestServer.make(backend, policy: policy)
         let device = try TestDevice()
         try await server.register(device)

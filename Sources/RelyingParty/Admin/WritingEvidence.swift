@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import Domain
+import Posix
+import SQL
+import ServerAPI
+
+extension Administration {
+    /// `registration evidence`: writes what proves an attested key to files that stock tools read.
+    ///
+    /// The directory must not exist, so that the files of two registrations are never mixed.
+    func showEvidence(_ words: AdminArguments) async throws(AdminFault) {
+        let id: RegistrationID = try words.id(0)
+        let evidence = try await evidence(of: id)
+        let files: [(name: String, bytes: [UInt8])]
+        do throws(CryptoFault) {
+            files = try evidence.files()
+        } catch { throw .unusable("the evidence cannot be read: \(error)") }
+        let directory = words[1]
+        guard FileLook(directory) == nil else {
+            throw .refused("\(directory) exists: name a directory that does not")
+        }
+        do throws(SystemFault) {
+            try makeDirectory(directory)
+            for file in files { try createFile("\(directory)/\(file.name)", bytes: file.bytes) }
+        } catch { throw .unusable("the evidence could not be written: \(error)") }
+        output.show(
+            WrittenEvidence(directory: directory, files: files.map(\.name), evidence: evidence),
+            lines: files.map { "\(directory)/\($0.name)" })
+    }
+
+    private func evidence(
+        of id: RegistrationID
+    ) async throws(AdminFault) -> AttestationEvidence {
+        let found = try await read { store throws(DatabaseFault) -> (Bool, String?) in
+            let isThere = try store.registrations.registration(id) != nil
+            return (isThere, try store.attestations.evidence(of: id))
+        }
+        guard found.0 else {
+            throw .missing("there is no registration with this id: 'registration list' shows all")
+        }
+        guard let text = found.1 else {
+            throw .missing("the key of this registration is not attested")
+        }
+        return try await serve { _ throws(Problem) in
+            try AttestationEvidence(stored: text)
+        }
+    }
+}
+
+/// The result of the command, for programs.
+private struct WrittenEvidence: Encodable {
+    let directory: String
+    let files: [String]
+    let evidence: AttestationEvidence
+}
