@@ -15,6 +15,21 @@ struct RelayFrameTests {
             RelayProof(
                 server: server, registration: .sample(0..<16),
                 publicKey: .sample(repeating: 4), statement: [1], signature: [2])),
+        .prove(
+            RelayProof(
+                server: server, registration: .sample(0..<16),
+                publicKey: .sample(repeating: 4), statement: [1], signature: [2],
+                attestation: Samples.keyAttestation(quoted: false))),
+        .prove(
+            RelayProof(
+                server: server, registration: .sample(0..<16),
+                publicKey: .sample(repeating: 4), statement: [1], signature: [2],
+                attestation: Samples.keyAttestation(quoted: true))),
+        .requirements(server: server, code: Bytes("0".utf8), device: .sample(0..<16)),
+        .attest(
+            RelayAttestation(
+                server: server, registration: .sample(0..<16),
+                certificate: Bytes(repeating: 7, count: 4_096), attestationKey: [1])),
         .challenge(
             RelayChallengeRequest(
                 server: server, account: "a:b/c", device: .sample(0..<16),
@@ -78,7 +93,9 @@ struct RelayFrameTests {
                 application: ApplicationName([1]), audience: Audience([2]),
                 content: SampleFrames.longOperation, state: .pending,
                 failures: OperationFailures(count: 0, most: 5))),
-        .decided(.rejected),
+        .decided(.rejected), .requirements([]), .requirements([.checksAttestations, .attestedKey]),
+        .requirements([.checksAttestations, .attestedBoot]),
+        .attestation(RelayAttestationChallenge(credential: [1, 2], seed: [3])),
     ]
 
     private static var frames: [(frame: Bytes, isRequest: Bool)] {

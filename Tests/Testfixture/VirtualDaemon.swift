@@ -89,6 +89,8 @@ struct VirtualDaemon {
         case "--readers": paths.readers = value
         case "--played-readers": (paths.readers, areReadersElsewhere) = (value, true)
         case "--tokens": paths.tokens = value
+        case "--event-log": paths.eventLog = value
+        case "--secure-boot": paths.secureBoot = value
         case "--failpoint": failpoint = value
         case "--absence": absence = .milliseconds(Int(value) ?? 0)
         case "--passed": clock = Self.clock(ahead: value)

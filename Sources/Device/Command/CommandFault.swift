@@ -94,7 +94,7 @@ extension Denial {
             .serverKeyBlocked, .tooManyServers, .noSigningKey, .signingKeyInvalidated,
             .signingKeyExists, .unknownMacToken, .tooManyMacTokens, .readingTokenWanted,
             .unknownOperation, .operationOver, .printsDamaged, .accountExpired,
-            .passwordExpired:
+            .passwordExpired, .notAttestable:
             .denied
         }
     }

@@ -50,6 +50,7 @@ extension Denial {
         case .tooManyServers:
             "too many servers are registered. Remove one with 'signet disable --server URL'"
         case .serverRefused: serverRefusedText
+        case .notAttestable: notAttestableText
         case .noSigningKey:
             "\(account) has no signing key. Run 'signet enable --signing' to create one"
         case .signingKeyInvalidated: signingKeyInvalidatedText

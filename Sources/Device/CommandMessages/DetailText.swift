@@ -36,6 +36,20 @@ package enum Detail {
     /// The account's password is locked.
     package static let passwordLocked: Text = "the password is locked"
 
+    /// Why this machine cannot prove its TPM to a server (`DenialReason.notAttestable`): new keys
+    /// are stored in files.
+    package static let keysInFiles: Text =
+        "this machine stores keys in files: see 'signet vault'"
+    /// The maker has not certified the TPM.
+    package static let noEndorsement: Text =
+        "its TPM has no endorsement certificate of its maker"
+    /// The kernel shows no event log.
+    package static let noEventLog: Text =
+        "its firmware has left no event log to prove secure boot with"
+    /// The server's own settings do not allow what it requires.
+    package static let serverChecksNothing: Text =
+        "the server names no makers of TPMs that it trusts: tell its administrator"
+
     /// The TPM is not the one that keys were made in.
     package static let anotherRoot: Text = "the TPM was cleared or is a different one"
     /// The sealed data is not what the vault opens.

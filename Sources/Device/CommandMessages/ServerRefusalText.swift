@@ -20,6 +20,17 @@ extension Denial {
         """
     }
 
+    /// The machine cannot be registered where attestation is required.
+    var notAttestableText: Text {
+        guard let subject, !subject.isEmpty else {
+            return "the server registers only machines that prove their TPM, and this one cannot"
+        }
+        return """
+            the server registers only machines that prove their TPM, and this one cannot: \
+            \(detail: subject)
+            """
+    }
+
     /// There can be only one signing key.
     func signingKeyExistsText(_ account: AccountName) -> Text {
         """
@@ -52,6 +63,11 @@ extension Denial {
             """
         case .slowDown: "the server received too many requests. Wait a minute and try again"
         case .unavailable: "the server is running, but is unavailable now. Try again later"
+        case .attestationRefused:
+            """
+            the server does not accept this machine's TPM, or what it states about the key: its \
+            administrator finds the reason in the audit trail
+            """
         case .clock:
             "the clocks of this machine and the server differ. Correct the one that is wrong"
         case nil: "the server refused: \(serverSubject)"

@@ -168,6 +168,8 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case accountExpired = 85
     /// The password has expired and must be changed first.
     case passwordExpired = 86
+    /// The server requires a proof that this machine's TPM cannot give. `subject`: why, a `Detail`.
+    case notAttestable = 90
 }
 
 /// A denial of any request, with the details that the user needs to continue.

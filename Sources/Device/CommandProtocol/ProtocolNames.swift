@@ -102,6 +102,7 @@ extension DenialReason: ProtocolNamed {
         case .noPassword: "noPassword"
         case .accountExpired: "accountExpired"
         case .passwordExpired: "passwordExpired"
+        case .notAttestable: "notAttestable"
         }
     }
 }

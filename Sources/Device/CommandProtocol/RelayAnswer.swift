@@ -28,6 +28,10 @@ package enum RelayAnswerKind: UInt8, CaseIterable, Sendable {
     case operation = 202
     /// The state of an operation after a decision.
     case decided = 203
+    /// What a registration requires.
+    case requirements = 204
+    /// A secret that the named TPM must read.
+    case attestation = 205
 }
 
 /// The state of a new registration; the raw value is on the wire.
@@ -131,6 +135,8 @@ package enum RelayAnswer: Equatable, Sendable {
     case listed(count: UInt32)
     case operation(RelayOperation)
     case decided(OperationState)
+    case requirements(RelayRequirements)
+    case attestation(RelayAttestationChallenge)
 
     /// The kind of this answer's frame.
     package var kind: RelayAnswerKind {
@@ -147,6 +153,8 @@ package enum RelayAnswer: Equatable, Sendable {
         case .listed: .listed
         case .operation: .operation
         case .decided: .decided
+        case .requirements: .requirements
+        case .attestation: .attestation
         }
     }
 }
@@ -186,6 +194,9 @@ extension RelayAnswer {
         case .listed(let count): try frame.put(.count, number: count)
         case .operation(let operation): try operation.put(into: &frame)
         case .decided(let state): try frame.put(.operationState, number: state.rawValue)
+        case .requirements(let requirements):
+            try frame.put(.requirements, number: requirements.rawValue)
+        case .attestation(let challenge): try challenge.put(into: &frame)
         }
         return frame.bytes
     }
@@ -224,6 +235,11 @@ extension RelayAnswer {
         case .listed: self = .listed(count: try frame.number(.count))
         case .operation: self = .operation(try RelayOperation(from: &frame))
         case .decided: self = .decided(try frame.choice(.operationState))
+        case .requirements:
+            let requirements = RelayRequirements(rawValue: try frame.number(.requirements))
+            guard requirements.isSubset(of: .known) else { throw .malformedValue }
+            self = .requirements(requirements)
+        case .attestation: self = .attestation(try RelayAttestationChallenge(from: &frame))
         }
         try frame.end()
     }

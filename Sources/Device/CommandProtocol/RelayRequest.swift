@@ -27,6 +27,10 @@ package enum RelayVerb: UInt8, CaseIterable, Sendable {
     case decide = 72
     /// Revokes a MAC token, with a header that the token itself authenticates.
     case endMACToken = 73
+    /// Asks what a registration with an activation code requires; the code stays valid.
+    case requirements = 74
+    /// Names the TPM of a device that has begun a registration.
+    case attest = 75
 }
 
 /// The proof that this device possesses a new key.
@@ -41,12 +45,15 @@ package struct RelayProof: Equatable, Sendable {
     package var statement: Bytes
     /// The signature of the text, as an SSHSIG blob.
     package var signature: Bytes
+    /// What the TPM states about the key; nil for a key that is not attested.
+    package var attestation: RelayKeyAttestation?
 
     /// Creates a proof.
     package init(
         server: ServerURL, registration: RegistrationID, publicKey: PublicKeyPoint,
-        statement: Bytes, signature: Bytes
+        statement: Bytes, signature: Bytes, attestation: RelayKeyAttestation? = nil
     ) {
+        self.attestation = attestation
         self.server = server
         self.registration = registration
         self.publicKey = publicKey
@@ -134,6 +141,9 @@ package enum RelayRequest: Equatable, Sendable {
     case operation(server: ServerURL, authorization: Bytes, operation: OperationID)
     case decide(RelayDecision)
     case endMACToken(server: ServerURL, authorization: Bytes, token: MACTokenID)
+    /// `code` and `device` are those of a `register` that may follow.
+    case requirements(server: ServerURL, code: Bytes, device: DeviceID)
+    case attest(RelayAttestation)
 
     /// The body that `endMACToken` posts; its header authenticates the digest of this body.
     package static var emptyBody: Bytes { Bytes("{}".utf8) }
@@ -151,13 +161,18 @@ package enum RelayRequest: Equatable, Sendable {
         case .operation: .operation
         case .decide: .decide
         case .endMACToken: .endMACToken
+        case .requirements: .requirements
+        case .attest: .attest
         }
     }
 
     /// The URL of the server that receives the request.
     package var server: ServerURL {
         switch self {
-        case .register(let server, _, _), .remove(let server, _, _, _): server
+        case .register(let server, _, _), .remove(let server, _, _, _),
+            .requirements(let server, _, _):
+            server
+        case .attest(let attestation): attestation.server
         case .prove(let proof): proof.server
         case .challenge(let challenge): challenge.server
         case .login(let login): login.server
@@ -174,7 +189,8 @@ extension RelayRequest {
     package func encoded() throws(WireFault) -> Bytes {
         var frame = FrameWriter(kind: verb.rawValue)
         switch self {
-        case .register(let server, let code, let device):
+        case .register(let server, let code, let device),
+            .requirements(let server, let code, let device):
             try frame.put(.device, device)
             try frame.put(.server, name: server)
             try frame.put(.code, code)
@@ -184,6 +200,7 @@ extension RelayRequest {
             try frame.put(.server, name: proof.server)
             try frame.put(.registration, proof.registration)
             try frame.put(.publicKey, proof.publicKey)
+            try proof.attestation?.put(into: &frame)
         case .challenge(let challenge):
             try frame.put(.account, name: challenge.account)
             try frame.put(.timeoutMilliseconds, numberIfPresent: challenge.milliseconds)
@@ -220,6 +237,7 @@ extension RelayRequest {
             try frame.put(.server, name: server)
             try frame.put(.token, token)
             try frame.put(.authorization, authorization)
+        case .attest(let attestation): try attestation.put(into: &frame)
         }
         return frame.bytes
     }
@@ -262,6 +280,11 @@ extension RelayRequest {
             let token: MACTokenID = try frame.fixed(.token)
             self = .endMACToken(
                 server: server, authorization: try frame.bytes(.authorization), token: token)
+        case .requirements:
+            let device: DeviceID = try frame.fixed(.device)
+            self = .requirements(
+                server: try frame.name(.server), code: try frame.bytes(.code), device: device)
+        case .attest: self = .attest(try RelayAttestation(from: &frame))
         }
         try frame.end()
     }
@@ -274,6 +297,7 @@ extension RelayProof {
         self.init(
             server: try frame.name(.server), registration: try frame.fixed(.registration),
             publicKey: try frame.fixed(.publicKey), statement: statement, signature: signature)
+        attestation = try RelayKeyAttestation.ifPresent(in: &frame)
     }
 }
 

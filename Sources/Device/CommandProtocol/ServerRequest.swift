@@ -185,6 +185,8 @@ package enum ServerProblem: String, CaseIterable, Sendable {
     case slowDown = "slow-down"
     /// The server's database is not available.
     case unavailable = "unavailable"
+    /// The server does not accept the TPM, or what it has stated.
+    case attestationRefused = "attestation-refused"
     /// The clocks of server and device differ too much.
     case clock = "clock"
 }

@@ -36,6 +36,24 @@ extension SignedChallengeRequest {
     }
 }
 
+extension KeyAttestation {
+    init(_ attestation: RelayKeyAttestation) {
+        self.init(
+            secret: Binary(attestation.secret), area: Binary(attestation.area),
+            registers: Binary(attestation.registers),
+            registerDigest: Binary(attestation.registerDigest),
+            certification: TPMStatement(attestation.certification),
+            quote: attestation.quote.map { TPMStatement($0.signed) },
+            log: attestation.quote.map { Binary($0.log) })
+    }
+}
+
+extension TPMStatement {
+    fileprivate init(_ signed: RelayTPMStatement) {
+        self.init(statement: Binary(signed.statement), signature: Binary(signed.signature))
+    }
+}
+
 extension Name {
     /// Returns nil unless the bytes are UTF-8 and a name that the API accepts.
     fileprivate init?(_ bytes: Bytes) {
@@ -80,6 +98,22 @@ extension RelayAnswer {
         case .pendingCommit: .proven(.pendingCommit, fingerprint: fingerprint)
         case .created, .blocked, .removed: nil
         }
+    }
+
+    static func requirements(from body: Bytes) -> RelayAnswer? {
+        guard let required = value(RegistrationRequirements.self, of: body) else { return nil }
+        var requirements: RelayRequirements = []
+        if required.attestation { requirements.insert(.checksAttestations) }
+        if required.keys == .attested { requirements.insert(.attestedKey) }
+        if required.secureBoot == .attested { requirements.insert(.attestedBoot) }
+        return .requirements(requirements)
+    }
+
+    static func attestation(from body: Bytes) -> RelayAnswer? {
+        guard let made = value(AttestationChallenge.self, of: body) else { return nil }
+        return .attestation(
+            RelayAttestationChallenge(
+                credential: made.credential.bytes, seed: made.seed.bytes))
     }
 
     static func challenge(from body: Bytes) -> RelayAnswer? {

@@ -171,7 +171,9 @@ private struct Call {
                 "/v1/registrations/\(hexadecimal(proof.registration))/proof",
                 body: RegistrationProof(
                     publicKey: Binary(proof.publicKey.bytes), statement: Binary(proof.statement),
-                    signature: Binary(proof.signature)), RelayAnswer.proven(from:))
+                    signature: Binary(proof.signature),
+                    attestation: proof.attestation.map(KeyAttestation.init)),
+                RelayAnswer.proven(from:))
         case .challenge(let challenge):
             guard let body = ChallengeRequest(challenge) else { return nil }
             self.init(
@@ -187,6 +189,7 @@ private struct Call {
             ) { _ in .removed }
         case .macToken, .operations, .operation, .decide, .endMACToken:
             self.init(aboutOperations: request)
+        case .requirements, .attest: self.init(aboutAttestation: request)
         }
     }
 
@@ -219,7 +222,29 @@ private struct Call {
                 with: authorization, path: "/v1/device/mac-tokens/\(hexadecimal(token))/revoke",
                 body: RelayRequest.emptyBody
             ) { _ in [.removed] }
-        case .register, .prove, .challenge, .login, .remove: return nil
+        case .register, .prove, .challenge, .login, .remove, .requirements, .attest: return nil
+        }
+    }
+
+    /// The calls about what a TPM has to prove.
+    private init?(aboutAttestation request: RelayRequest) {
+        switch request {
+        case .requirements(_, let code, let device):
+            guard let code = String(validating: code, as: UTF8.self) else { return nil }
+            self.init(
+                "/v1/registrations/requirements",
+                body: RegistrationRequest(code: code, device: device), isHarmless: true,
+                RelayAnswer.requirements(from:))
+        case .attest(let attestation):
+            self.init(
+                "/v1/registrations/\(hexadecimal(attestation.registration))/attestation",
+                body: AttestationRequest(
+                    certificate: Binary(attestation.certificate),
+                    key: Binary(attestation.attestationKey)),
+                RelayAnswer.attestation(from:))
+        case .register, .prove, .challenge, .login, .remove, .macToken, .operations, .operation,
+            .decide, .endMACToken:
+            return nil
         }
     }
 }

@@ -182,7 +182,15 @@ package final class TPMVault: RootedVault {
         }
     }
 
-    fileprivate func authorisation(_ context: SealingContext) throws(VaultError) -> SecretBytes {
+    /// Runs `body` with a verified root key; see `TPMVaultSession.attempt`.
+    func attempt<Result: Sendable>(
+        _ expectation: TPMVaultSession.Expectation,
+        _ body: @Sendable (TPMConnection, StorageRoot) throws(TPMFault) -> Result
+    ) throws(VaultError) -> Result {
+        try line.withLock { line throws(VaultError) in try line.attempt(expectation, body) }
+    }
+
+    func authorisation(_ context: SealingContext) throws(VaultError) -> SecretBytes {
         try crypto { () throws(CryptoFault) in
             try HKDF.derive(
                 from: host.secret, salt: context.item,

@@ -42,5 +42,12 @@ package struct UnusableVault: RootedVault {
 
     package func close() {}
 
+    package func attestationOffer() throws(VaultError) -> AttestationOffer? { throw error }
+
+    package func attest(
+        key sealed: [UInt8], context: SealingContext, offer: AttestationOffer,
+        order: AttestationOrder
+    ) throws(VaultError) -> AttestationAnswer { throw error }
+
     package func trust() throws(VaultError) -> RootChange { throw error }
 }

@@ -65,6 +65,19 @@ package protocol RootedVault: Vault {
     ///
     /// Items under the previous one can no longer be opened.
     func trust() throws(VaultError) -> RootChange
+    /// Makes an attestation key, and returns it with the certificate of the hardware.
+    ///
+    /// Returns nil if the hardware has no certificate. Needs no match, because nothing is signed
+    /// or opened.
+    func attestationOffer() throws(VaultError) -> AttestationOffer?
+    /// Has the hardware prove that a key is its own, without a match: the key signs nothing.
+    ///
+    /// Throws `.doesNotOpen` unless the context is the one that the key was sealed to, and the
+    /// offer is of the hardware that the key was made in.
+    func attest(
+        key sealed: [UInt8], context: SealingContext, offer: AttestationOffer,
+        order: AttestationOrder
+    ) throws(VaultError) -> AttestationAnswer
     /// Releases everything at the end of the process.
     ///
     /// Objects that were ready can no longer be used.

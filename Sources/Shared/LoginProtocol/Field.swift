@@ -111,6 +111,9 @@ package enum Field: UInt8, CaseIterable {
     case until = 131
     // Several files.
     case fileList = 132
+    // What TPMs prove to servers.
+    case requirements = 140
+    case tpmParts = 141
 
     /// The sizes in bytes that a value of this field may have.
     @inline(never)
@@ -163,6 +166,8 @@ package enum Field: UInt8, CaseIterable {
         case .credential: 16...16
         case .isRepeatable, .registrationState, .isAway, .granted, .storageAction, .verb:
             1...1
+        case .requirements: 1...1
+        case .tpmParts: 2...Limit.tpmParts
         case .httpStatus: 2...2
         case .attempts: 4...4
         case .expires, .until: 8...8
@@ -237,6 +242,8 @@ package enum Limit {
     package static let operationData = 4_096
     /// The statement about an operation, with every byte of the text percent-encoded.
     package static let operationStatement = 15_000
+    /// Everything that a TPM states about a key.
+    package static let tpmParts = 12_288
     /// The number of operations that a server may list at once; signet-server has at most 25.
     package static let operations = 32
 }

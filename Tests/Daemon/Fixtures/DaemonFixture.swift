@@ -30,12 +30,13 @@ final class DaemonFixture {
     /// Starts the daemon and waits until it is ready. `wrapper` is what starts it, if not we.
     init(
         _ kinds: [Kind] = [.storage], configuration: String = "", wrapper: [String] = [],
-        failpoint: Failpoint? = nil, prepare: (DaemonFixture.Places) throws -> Void = { _ in }
+        failpoint: Failpoint? = nil, arguments: [String] = [],
+        prepare: (DaemonFixture.Places) throws -> Void = { _ in }
     ) throws {
         directory = try Self.makeDirectory()
         self.kinds = kinds
         self.wrapper = wrapper
-        options = failpoint.map { ["--failpoint", $0.path] } ?? []
+        options = (failpoint.map { ["--failpoint", $0.path] } ?? []) + arguments
         let state = directory + "/state"
         try #require(unsafe mkdir(state, 0o755) == 0 && chmod(state, 0o755) == 0)
         try Self.write(configuration, to: directory + "/signet.conf")

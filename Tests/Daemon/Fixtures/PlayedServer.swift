@@ -84,6 +84,8 @@ final class PlayedServer: Sendable {
                             application: application, audience: audience,
                             challenge: challenge, expires: .max))
                 ]
+            case .requirements: [.requirements([])]
+            case .attest: [.refused(code: Bytes("conflict".utf8), status: 409, attempts: nil)]
             case .prove: [.proven(.active, fingerprint: [])]
             case .challenge: [.challenge(challenge, audience: audience, expires: .max)]
             case .login:

@@ -17,11 +17,18 @@ final class ServerFixture {
     private(set) lazy var verdictKey = (try? makeVerdictKey()) ?? .zero
     private(set) var relay: TestSupport.Program
 
-    /// With a finger of `daemon`'s enrolled, `one`.
-    init(_ server: LiveServer, configuration more: String = "") throws {
+    /// Files that the daemon reads.
+    private let scratch: Scratch?
+
+    /// With a finger of `daemon`'s enrolled, `one`; `scratch` has files that `arguments` name.
+    init(
+        _ server: LiveServer, configuration more: String = "", arguments: [String] = [],
+        keeping scratch: Scratch? = nil
+    ) throws {
         self.server = server
+        self.scratch = scratch
         let configuration = "[relay]\nca-file = \(server.authority)\ntimeout = 20s\n" + more
-        daemon = try DaemonFixture([.text], configuration: configuration)
+        daemon = try DaemonFixture([.text], configuration: configuration, arguments: arguments)
         try daemon.enrol(.daemon, as: "one")
         relay = try Self.relay(of: daemon)
     }

@@ -27,6 +27,21 @@ enum RelayRequests: Harness {
             .remove(
                 server: server, registration: .sample(0..<16), statement: [1], signature: [2]),
             .macToken(server: server, statement: [1], signature: [2]),
+            .requirements(server: server, code: bytes("00000"), device: .sample(0..<16)),
+            .attest(
+                RelayAttestation(
+                    server: server, registration: .sample(0..<16), certificate: [1],
+                    attestationKey: [2])),
+            .prove(
+                RelayProof(
+                    server: server, registration: .sample(0..<16),
+                    publicKey: .sample(repeating: 4), statement: [1], signature: [2],
+                    attestation: RelayKeyAttestation(
+                        secret: [1], area: [2], registers: [3, 3, 3], registerDigest: [],
+                        certification: RelayTPMStatement(statement: [4], signature: [5]),
+                        quote: RelayKeyAttestation.Quote(
+                            signed: RelayTPMStatement(statement: [6], signature: [7]),
+                            log: [8])))),
             .operations(server: server, authorization: bytes("SignetMAC x")),
             .operation(
                 server: server, authorization: bytes("SignetMAC x"), operation: .sample(0..<16)),

@@ -362,3 +362,17 @@ let sampleFrames: [(frame: Bytes, isRequest: Bool)] = {
 func assembled(_ header: Bytes, _ parts: some Sequence<Bytes>) -> Bytes {
     Bytes(header.prefix(Frame.headerLength)) + parts.flatMap { $0 }
 }
+
+extension Samples {
+    /// What a TPM states of a key, each part with another content.
+    static func keyAttestation(quoted: Bool) -> RelayKeyAttestation {
+        RelayKeyAttestation(
+            secret: [1], area: [2, 2], registers: [3, 3, 3], registerDigest: [],
+            certification: RelayTPMStatement(statement: [4], signature: [5]),
+            quote: quoted
+                ? RelayKeyAttestation.Quote(
+                    signed: RelayTPMStatement(statement: [6], signature: [7]),
+                    log: Bytes(repeating: 8, count: 6_144))
+                : nil)
+    }
+}

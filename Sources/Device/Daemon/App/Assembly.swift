@@ -114,9 +114,13 @@ struct Assembly {
             turns: PerKeyQueue<CredentialID>(),
             vaults: vaults, accounts: accounts, credentials: credentials, revocation: revocation,
             templates: templates)
+        let attestations = KeyAttestations(
+            eventLog: paths.eventLog, journal: journal, relay: relay, state: state, vaults: vaults,
+            credentials: credentials, keys: keys)
         let servers = Servers(
             journal: journal, relay: relay, removals: removals, state: state, accounts: accounts,
             credentials: credentials, revocation: revocation, keys: keys,
+            attestations: attestations,
             sessionTokens: sessionTokens, guards: guards, touches: touches)
         let serverLogins = ServerLogins(
             boot: boot, clock: clock, journal: journal, relay: relay, state: state,

@@ -111,6 +111,23 @@ final class Vaults {
         }
     }
 
+    /// What the TPM offers to a server that wants proof of it; nil if it has no certificate.
+    func attestationOffer() async throws(VaultError) -> AttestationOffer? {
+        let tpm = tpm
+        return try await onThread { () throws(VaultError) in try tpm.attestationOffer() }
+    }
+
+    /// Has the TPM prove that a key is its own; see `RootedVault.attest`.
+    func attest(
+        key sealed: [UInt8], context: SealingContext, offer: AttestationOffer,
+        order: AttestationOrder
+    ) async throws(VaultError) -> AttestationAnswer {
+        let tpm = tpm
+        return try await onThread { () throws(VaultError) in
+            try tpm.attest(key: sealed, context: context, offer: offer, order: order)
+        }
+    }
+
     private func onThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws(VaultError) -> Value
     ) async throws(VaultError) -> Value {

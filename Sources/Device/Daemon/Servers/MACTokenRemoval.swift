@@ -94,7 +94,7 @@ extension MACTokens {
             try tokens.remove(marked)
             return true
         case .unreachable, .registered, .proven, .challenge, .loggedIn, .macToken, .awaited,
-            .listed, .operation, .decided:
+            .listed, .operation, .decided, .requirements, .attestation:
             return try isGivenUp(marked, account: account, tokens: tokens)
         }
     }

@@ -280,7 +280,7 @@ extension RelayAnswer {
         case .unreachable(_, let isRepeatable, _): !isRepeatable
         case .refused(let code, _, _): code == Bytes("conflict".utf8)
         case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited, .listed,
-            .operation, .decided:
+            .operation, .decided, .requirements, .attestation:
             true
         }
     }

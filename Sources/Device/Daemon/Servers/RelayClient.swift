@@ -195,7 +195,7 @@ extension RelayRequest {
     fileprivate var isDecisive: Bool {
         switch self {
         case .prove, .login, .remove, .macToken, .decide, .endMACToken: true
-        case .register, .challenge, .operations, .operation: false
+        case .register, .challenge, .operations, .operation, .requirements, .attest: false
         }
     }
 }

@@ -297,7 +297,7 @@ extension ServerKeys {
         case .loggedIn(let tokens):
             return try given(tokens, url: url, account: account, signedBy: key)
         case .registered, .proven, .challenge, .removed, .refused, .unreachable, .macToken,
-            .awaited, .listed, .operation, .decided:
+            .awaited, .listed, .operation, .decided, .requirements, .attestation:
             throw denial(of: answer, url: url, account: account, signedBy: key)
         }
     }
@@ -340,7 +340,7 @@ extension ServerKeys {
             default: return Denial(.serverRefused, subject: code)
             }
         case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited,
-            .listed, .operation, .decided:
+            .listed, .operation, .decided, .requirements, .attestation:
             return Denial(.serverUnreachable, subject: Bytes("another answer than asked".utf8))
         }
     }

@@ -128,7 +128,7 @@ extension ServerLogins {
         case .refused(let code, _, _) where code == ServerProblem.unavailable.bytes:
             return .denied(Denial(.serverUnreachable, subject: code))
         case .unreachable, .refused, .registered, .proven, .loggedIn, .removed, .macToken,
-            .awaited, .listed, .operation, .decided:
+            .awaited, .listed, .operation, .decided, .requirements, .attestation:
             return .denied(keys.denial(of: answer, url: url, account: account, signedBy: nil))
         }
     }
@@ -381,7 +381,7 @@ extension ServerLogins {
             }
             return keys.denial(of: answer, url: login.url, account: account, signedBy: login.key)
         case .registered, .proven, .challenge, .loggedIn, .removed, .unreachable, .macToken,
-            .awaited, .listed, .operation, .decided:
+            .awaited, .listed, .operation, .decided, .requirements, .attestation:
             return Task.isCancelled
                 ? Denial(.cancelled) : Denial(.serverLost, subject: login.url.bytes)
         }

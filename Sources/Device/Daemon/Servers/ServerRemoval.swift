@@ -141,7 +141,7 @@ private enum Removal {
             default: self = .toldLater
             }
         case .unreachable, .registered, .proven, .challenge, .loggedIn, .macToken, .awaited,
-            .listed, .operation, .decided:
+            .listed, .operation, .decided, .requirements, .attestation:
             self = .toldLater
         }
     }

@@ -26,6 +26,7 @@ final class Servers {
     let credentials: Credentials
     let revocation: ServerKeyRevocation
     let keys: ServerKeys
+    let attestations: KeyAttestations
     let sessionTokens: SessionTokens
     let guards: TouchGuards
     let touches: Touches
@@ -33,8 +34,9 @@ final class Servers {
     init(
         journal: DecisionJournal, relay: RelayClient, removals: RemovalRounds,
         state: StateDirectory, accounts: Accounts, credentials: Credentials,
-        revocation: ServerKeyRevocation, keys: ServerKeys, sessionTokens: SessionTokens,
-        guards: TouchGuards, touches: Touches
+        revocation: ServerKeyRevocation, keys: ServerKeys, attestations: KeyAttestations,
+        sessionTokens: SessionTokens, guards: TouchGuards,
+        touches: Touches
     ) {
         self.journal = journal
         self.relay = relay
@@ -44,6 +46,7 @@ final class Servers {
         self.credentials = credentials
         self.revocation = revocation
         self.keys = keys
+        self.attestations = attestations
         self.sessionTokens = sessionTokens
         self.guards = guards
         self.touches = touches
@@ -61,8 +64,10 @@ extension Servers {
     /// Registers this device at a server: a touch, the activation code, a new key, and its proof.
     ///
     /// The touch comes first, so that a finger that does not match uses up no code, and because the
-    /// statement that proves the key says that there was a touch. Throws `badRequest` for an
-    /// invalid URL or code, `knownServer`, `tooManyServers`, or the denial for the server's answer.
+    /// statement that proves the key says that there was a touch. Before it, the server is asked
+    /// what it requires, which uses up no code either. Throws `badRequest` for an
+    /// invalid URL or code, `knownServer`, `tooManyServers`, `notAttestable`, or the denial for the
+    /// server's answer.
     func enableServer(
         _ request: ServerEnableRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -77,14 +82,16 @@ extension Servers {
             throw Denial(.knownServer, subject: url.bytes)
         }
         guard keys.count < ServerStore.limit else { throw Denial(.tooManyServers) }
+        let prepared = try await attestations.prepare(
+            for: url, code: request.code, account: account)
         let matter = try self.keys.ownMatter(
             Bytes("server \(url.text): register".utf8), account: account)
         let plan = guards.plan(for: ServerEnableRequest.self, account: account, milliseconds: .max)
         return try await touches.afterTouch(plan, matter: matter, client: client) {
             (snapshot, touch) throws(Denial) in
             try await self.register(
-                request, url: url, account: account, snapshot: snapshot, touch: touch,
-                client: client)
+                request, url: url, attestation: prepared, account: account, snapshot: snapshot,
+                touch: touch, client: client)
         }
     }
 
@@ -139,8 +146,9 @@ extension Servers {
     ///
     /// The key is on disk before the server sees its public key.
     private func register(
-        _ request: ServerEnableRequest, url: CanonicalServerURL, account: Account,
-        snapshot: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
+        _ request: ServerEnableRequest, url: CanonicalServerURL,
+        attestation: PreparedAttestation?, account: Account, snapshot: AccountSnapshot,
+        touch: Touch<ScannedFinger>, client: any Client
     ) async throws(Denial) -> Answer {
         client.tell(asking: ServerURL(url))
         let relayRequest = RelayRequest.register(
@@ -157,7 +165,8 @@ extension Servers {
                 state: .proving, now: accounts.instant)
             revocation.beginProving(key)
             return try await prove(
-                key, begun: begun, url: url, account: account, snapshot: snapshot, touch: touch)
+                key, begun: begun, url: url, attestation: attestation, account: account,
+                snapshot: snapshot, touch: touch)
         }
     }
 
@@ -168,7 +177,8 @@ extension Servers {
     /// given up. A key that was invalidated meanwhile, because the fingers have changed, is not
     /// confirmed.
     func prove(
-        _ key: ServerKey, begun: RelayRegistration, url: CanonicalServerURL, account: Account,
+        _ key: ServerKey, begun: RelayRegistration, url: CanonicalServerURL,
+        attestation prepared: PreparedAttestation? = nil, account: Account,
         snapshot: AccountSnapshot, touch: Touch<ScannedFinger>
     ) async throws -> Answer {
         let servers = snapshot.kept.servers
@@ -176,6 +186,24 @@ extension Servers {
             begun.challenge, action: LoginAction.register, factor: Factor.fingerprint, key: key,
             enrolment: snapshot.enrolment
         ).encoded()
+        var attestation: RelayKeyAttestation?
+        if let prepared {
+            switch await attestations.attest(
+                key, statement: text, as: prepared, account: account, snapshot: snapshot)
+            {
+            case .attested(let made): attestation = made
+            case .none: break
+            // The server has not seen the key yet.
+            case .refused(let answer):
+                revocation.endProving(key)
+                try servers.remove(key)
+                return try keys.settle(answer, url: url, account: account, signedBy: nil)
+            case .failed(let error):
+                revocation.endProving(key)
+                try servers.remove(key)
+                throw StoreFault.vault(error)
+            }
+        }
         let signature: Bytes
         do throws(VaultError) {
             let digest: Bytes
@@ -191,7 +219,7 @@ extension Servers {
         }
         let proof = RelayProof(
             server: ServerURL(url), registration: key.registration, publicKey: key.publicKey.point,
-            statement: text, signature: signature)
+            statement: text, signature: signature, attestation: attestation)
         let answer = await relay.ask(.prove(proof), for: account.uid) { [self] answer, isLate in
             revocation.endProving(key)
             if isLate { giveUp(key, after: answer, account: account, servers: servers) }
@@ -247,7 +275,7 @@ extension RelayAnswer {
         case .unreachable(_, let isRepeatable, _): !isRepeatable
         case .refused(let code, _, _): code == Bytes(ServerProblem.unavailable.rawValue.utf8)
         case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited, .listed,
-            .operation, .decided:
+            .operation, .decided, .requirements, .attestation:
             true
         }
     }
