@@ -57,18 +57,20 @@ final class Demo: Sendable {
     private func play() -> (Int32, String) {
         let start = ContinuousClock.now
         screen.say(Self.introduction)
+        let makers: TPMAuthority
         let main: DemoSet
         let images: DemoSet
         let vaults: DemoSet
         let elsewhere: DemoSet
         let server: DemoServer
         do {
+            makers = try TPMAuthority()
             main = try set([.storage])
             images = try set([.image])
-            vaults = try setWithTPM(running: true)
-            elsewhere = try setWithTPM(running: false)
+            vaults = try setWithTPM(of: makers, running: true)
+            elsewhere = try setWithTPM(of: makers, running: false)
             try main.makePress()
-            server = try DemoServer(on: main)
+            server = try DemoServer(on: main, trusting: makers)
         } catch {
             return (1, Self.setupText(error))
         }
@@ -111,9 +113,9 @@ final class Demo: Sendable {
         return (0, "\(count) scenes, all as expected, in \(seconds) s. \(Self.farewell)")
     }
 
-    private func setWithTPM(running: Bool) throws -> DemoSet {
+    private func setWithTPM(of maker: TPMAuthority, running: Bool) throws -> DemoSet {
         let set = try set([.text], running: false)
-        try set.addTPM()
+        try set.addTPM(of: maker)
         if running { try set.signet.start() }
         return set
     }

@@ -17,8 +17,11 @@ final class DemoServer: Sendable {
     private static let directory = "/etc/signet/tls"
     private static let socket = "/run/notify-server"
 
+    /// Those whose TPMs it accepts.
+    private static let makers = "/etc/signet/tpm-authorities.pem"
+
     /// Makes what it needs; it does not run yet.
-    init(on set: DemoSet) throws {
+    init(on set: DemoSet, trusting makers: TPMAuthority) throws {
         self.set = set
         let port = try freePort()
         url = "https://127.0.0.1:\(port)"
@@ -30,6 +33,7 @@ final class DemoServer: Sendable {
             -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
             -keyout \(Self.directory)/key.pem -out \(Self.directory)/chain.pem 2>&1
             """)
+        try set.host.write(Self.makers, try makers.certificate())
         try set.host.write(
             "/etc/signet/server.conf",
             """
@@ -41,6 +45,8 @@ final class DemoServer: Sendable {
             key = \(Self.directory)/key.pem
             [callback]
             networks = 127.0.0.0/8
+            [attestation]
+            authorities = \(Self.makers)
 
             """)
     }
@@ -133,6 +139,24 @@ final class DemoServer: Sendable {
             umask 077 && echo "Authorization: Bearer $(signet-server admin key add shop backend)" \
             >\(Self.apiKey)
             """)
+    }
+
+    /// What the server has written about an attested registration, checked by openssl.
+    func checkEvidence(of registration: String) throws {
+        let directory = "/run/evidence"
+        try admin(
+            "registration", "evidence", registration, directory,
+            meaning: "the server gives out what it has checked")
+        let line = "openssl verify -partial_chain -CAfile \(Self.makers) \(directory)/ek.der"
+        try set.end(
+            set.root(shown: line, ["sh", "-c", line]),
+            "the TPM's certificate is by a maker that root has named")
+        let signed =
+            "cd \(directory) && openssl dgst -sha256 -verify ak.pem -signature "
+            + "certification.sig certification.attest"
+        try set.end(
+            set.root(shown: signed, ["sh", "-c", signed]),
+            "the TPM's own key has signed that alice's key is in it")
     }
 
     /// Calls the server as the back end of `shop`; gives the answer's JSON.

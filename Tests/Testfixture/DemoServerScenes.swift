@@ -47,6 +47,12 @@ extension DemoSet {
                 about: "This application allows one device per account. When the old one learns "
                     + "that it was replaced, it destroys its key.",
                 play: { try replace($0, server, laptop) }),
+            DemoScene(
+                title: "The laptop's TPM has proven itself",
+                about: "The old machine's word about its key is not enough any more: the shop "
+                    + "wants hardware that a named maker has certified. The laptop has proven its "
+                    + "TPM when it was registered, and anyone can check that.",
+                play: { try prove($0, server, laptop) }),
         ]
     }
 
@@ -250,6 +256,37 @@ extension DemoSet {
         let list = try set.alice("signet", "login")
         try set.see("alice is not registered at any server", on: list)
         try set.end(list, "the old machine has destroyed its key")
+    }
+
+    private static func prove(_ set: DemoSet, _ server: DemoServer, _ laptop: DemoSet) throws {
+        try server.admin(
+            "application", "set", "shop", "--keys", "attested",
+            meaning: "only keys that a TPM has proven, from now on")
+        set.screen.act("alice tries to register the old machine again, which has no TPM")
+        let old = try set.enable(server, try server.code())
+        try set.see("the server registers only machines that prove their TPM", on: old)
+        try set.check("no touch was asked for", try old.expectEnd() != .exited(0))
+
+        let list = try server.admin(
+            "registration", "list", "shop", "--status", "active",
+            meaning: "the laptop is registered")
+        guard
+            let id = list.split(whereSeparator: \.isWhitespace).map(String.init)
+                .first(where: { $0.utf8.count == 32 && $0.allSatisfy(\.isHexDigit) })
+        else { throw DemoFault(expected: "a registration", came: list) }
+        let shown = try server.admin(
+            "registration", "show", id, meaning: "what the server knows of it")
+        try set.check(
+            "its key is attested", shown.contains("attested      key"), came: shown)
+        try server.checkEvidence(of: id)
+        let login = try laptop.alice("signet", "login", server.url)
+        try laptop.see("to log in to \(server.url) as alice", on: login)
+        try laptop.swipe(.aliceRight, "alice swipes her right index finger")
+        try laptop.end(login, "alice has a token")
+        // How '{"amr":["fpt","hwk"' begins a token's second part.
+        try laptop.check(
+            "its amr says hwk: hardware that was proven",
+            login.transcript.contains("eyJhbXIiOlsiZnB0IiwiaHdr"), came: login.transcript)
     }
 
     /// alice begins to register a machine, with her password.

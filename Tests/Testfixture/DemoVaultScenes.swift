@@ -38,11 +38,13 @@ extension DemoSet {
     private static let tpmSocket = "/run/tpm"
 
     /// Puts a new TPM into the machine, which ends with it. The daemon must not run yet.
-    func addTPM() throws {
+    func addTPM(of maker: TPMAuthority) throws {
+        try shell("mkdir -m 700 /run/tpm-state")
+        try maker.manufacture(into: stage.path("/run/tpm-state"))
         // Its sockets listen when the command returns.
         try shell(
             """
-            mkdir -m 700 /run/tpm-state && swtpm socket --tpm2 --daemon \
+            swtpm socket --tpm2 --daemon \
             --server type=unixio,path=\(Self.tpmSocket) \
             --ctrl type=unixio,path=\(Self.tpmSocket).ctrl \
             --tpmstate dir=/run/tpm-state --flags not-need-init,startup-clear
