@@ -519,7 +519,7 @@ func programs() -> Package {
                 name: "SealingTests",
                 dependencies: [
                     "CommandMessages", "Crypto", "Domain", "LoginMessages", "Posix", "StateSupport",
-                    "TestSupport", "Sealing",
+                    "TPMStructures", "TestSupport", "Sealing",
                 ],
                 path: "Tests/Sealing", swiftSettings: common),
             .testTarget(

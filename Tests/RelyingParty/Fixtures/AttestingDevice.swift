@@ -5,11 +5,11 @@ import Posix
 import SQLSupport
 import ServerAPI
 import SignedFormats
-import TPM
 import TPMStructures
 import TestSupport
 
 @testable import RelyingParty
+@testable import TPM
 
 /// A device whose key is in a real TPM, which an authority has certified.
 ///
@@ -72,6 +72,15 @@ final class AttestingDevice {
     /// A new login key, as for another server.
     func renewKey() throws {
         loginKey = try connection.createSigner(policy: policy, authorisation: value, root: root)
+    }
+
+    /// A login key that is like a vault's, but that the TPM would hand over to another one.
+    func makeDuplicable() throws {
+        var template = PublicArea.signer(policy: try policy.digest()).bytes
+        // Without fixedTPM and fixedParent.
+        template[7] &= ~0x12
+        loginKey = try connection.create(
+            PublicArea(bytes: template), data: nil, authorisation: value, root: root)
     }
 
     /// A power cycle, after which firmware measures the same again.

@@ -100,6 +100,14 @@ struct AttestationRefusalTests {
         try case_.expect(nil) { $0["area"] = base64(area) }
     }
 
+    @Test("is refused of a key that its TPM would hand over, although the TPM certifies it")
+    func duplicable() async throws {
+        let case_ = try await Checked()
+        try case_.device.makeDuplicable()
+        let made = try case_.device.attestation(secret: case_.secret, of: case_.text)
+        try case_.expect(.otherKind) { $0 = made }
+    }
+
     @Test("does not prove secure boot with a log or a quote of something else, or of another boot")
     func quotes() async throws {
         let case_ = try await Checked()

@@ -15,8 +15,8 @@ struct TPMFixture {
     let host: HostSecret
     let vault: TPMVault
 
-    init(pcrs: [Int] = []) throws {
-        tpm = try SoftwareTPM()
+    init(pcrs: [Int] = [], certifiedBy authority: TPMAuthority? = nil) throws {
+        tpm = try SoftwareTPM(certifiedBy: authority)
         pin = MemoryPin()
         host = try machine()
         vault = try TPMVault(host: host, tcti: tpm.tcti, pcrs: pcrs, pin: pin)
