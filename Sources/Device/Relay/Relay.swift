@@ -232,7 +232,7 @@ private struct Call {
         case .requirements(_, let code, let device):
             guard let code = String(validating: code, as: UTF8.self) else { return nil }
             self.init(
-                "/v1/registrations/requirements",
+                "/v1/activations/requirements",
                 body: RegistrationRequest(code: code, device: device), isHarmless: true,
                 RelayAnswer.requirements(from:))
         case .attest(let attestation):

@@ -22,7 +22,7 @@ enum Routes {
             .json(try await service.registrations.beginRegistration(call), status: 201)
         },
         Route(
-            "POST", path: "/v1/registrations/requirements", caller: .anybody, limit: .registration
+            "POST", path: "/v1/activations/requirements", caller: .anybody, limit: .registration
         ) {
             service, call throws(Problem) in
             .json(try await service.attestations.requirements(call))

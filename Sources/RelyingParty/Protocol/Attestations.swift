@@ -24,7 +24,7 @@ extension Attestations {
     /// The extended use of certificates of endorsement keys: tcg-kp-EKCertificate.
     private static let endorsementUse = "2.23.133.8.1"
 
-    /// `POST /v1/registrations/requirements`: what the application of an activation code requires.
+    /// `POST /v1/activations/requirements`: what the application of an activation code requires.
     ///
     /// The code stays valid. A device asks before it asks for a touch, so that a person does not
     /// touch the reader in vain.

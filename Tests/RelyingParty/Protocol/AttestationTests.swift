@@ -215,7 +215,7 @@ struct AttestationTests {
         #expect(try await server.nameTPM(of: device).code == "conflict")
         let code = try await server.ask("POST", "/v1/activations", ["account": "alice"])
         let body = ["code": try code.text("code"), "device": hexadecimal(device.device.id)]
-        let path = "/v1/registrations/requirements"
+        let path = "/v1/activations/requirements"
         let asked = try await server.send("POST", path, body)
         #expect(asked["attestation"] as? Bool == false && asked["keys"] as? String == "any")
         // The code is still good, and then used.
