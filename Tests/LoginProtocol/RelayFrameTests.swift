@@ -19,12 +19,12 @@ struct RelayFrameTests {
             RelayProof(
                 server: server, registration: .sample(0..<16),
                 publicKey: .sample(repeating: 4), statement: [1], signature: [2],
-                attestation: Samples.keyAttestation(quoted: false))),
+                attestation: SampleFrames.keyAttestation(quoted: false))),
         .prove(
             RelayProof(
                 server: server, registration: .sample(0..<16),
                 publicKey: .sample(repeating: 4), statement: [1], signature: [2],
-                attestation: Samples.keyAttestation(quoted: true))),
+                attestation: SampleFrames.keyAttestation(quoted: true))),
         .requirements(server: server, code: Bytes("0".utf8), device: .sample(0..<16)),
         .attest(
             RelayAttestation(

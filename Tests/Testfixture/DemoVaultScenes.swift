@@ -40,7 +40,7 @@ extension DemoSet {
     /// Puts a new TPM into the machine, which ends with it. The daemon must not run yet.
     func addTPM(of maker: TPMAuthority) throws {
         try shell("mkdir -m 700 /run/tpm-state")
-        try maker.manufacture(into: stage.path("/run/tpm-state"))
+        try maker.manufacture(into: host.path("/run/tpm-state"))
         // Its sockets listen when the command returns.
         try shell(
             """

@@ -39,7 +39,7 @@ extension SecondDaemonTests {
             try tpm.restart()
             try tpm.boot(with: firmware)
             #expect(
-                try stage.fixture.ask(
+                try stage.daemon.ask(
                     .serverDisable(account: Person.daemon.account, server: stage.url)
                 ).done != nil)
             #expect(try stage.enable().enabled != nil)
@@ -76,7 +76,7 @@ extension SecondDaemonTests {
             ] {
                 let stage = try ServerFixture(
                     server, configuration: tpm.map(vault) ?? "[vault]\nkind = file\n")
-                let answer = try stage.fixture.ask(enable(at: server, code: code))
+                let answer = try stage.daemon.ask(enable(at: server, code: code))
                 #expect(answer.reason == .notAttestable, "\(answer)")
                 #expect(answer.denial?.subject == why.bytes)
             }
@@ -92,7 +92,7 @@ extension SecondDaemonTests {
                 "application", "set", "shop", "--keys", "any", "--secure-boot", "attested")
             let tpm = try SoftwareTPM(certifiedBy: authority)
             let plain = try ServerFixture(server, configuration: vault(tpm))
-            let unbooted = try plain.fixture.ask(enable(at: server, code: try server.code()))
+            let unbooted = try plain.daemon.ask(enable(at: server, code: try server.code()))
             #expect(unbooted.reason == .notAttestable, "\(unbooted)")
             #expect(unbooted.denial?.subject == Detail.noEventLog.bytes)
         }
@@ -102,7 +102,7 @@ extension SecondDaemonTests {
             let server = try await LiveServer.start()
             let stage = try ServerFixture(server)
             let code = "00000-00000-00000-00000"
-            let answer = try stage.fixture.ask(enable(at: server, code: code))
+            let answer = try stage.daemon.ask(enable(at: server, code: code))
             #expect(answer.reason == .activationRefused, "\(answer)")
         }
 

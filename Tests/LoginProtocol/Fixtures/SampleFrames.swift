@@ -363,7 +363,7 @@ func assembled(_ header: Bytes, _ parts: some Sequence<Bytes>) -> Bytes {
     Bytes(header.prefix(Frame.headerLength)) + parts.flatMap { $0 }
 }
 
-extension Samples {
+extension SampleFrames {
     /// What a TPM states of a key, each part with another content.
     static func keyAttestation(quoted: Bool) -> RelayKeyAttestation {
         RelayKeyAttestation(

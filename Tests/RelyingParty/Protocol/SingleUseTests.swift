@@ -128,7 +128,8 @@ struct SingleUseTests {
         let other = try TestDevice(id: UInt8(2 * round + 2))
         other.account = "other\(round)"
         try await server.register(other)
-        let refresh = try (await server.logIn(other)).text("refreshToken")
+        let tokens = try (await server.logIn(other))["tokens"] as? [String: Any]
+        let refresh = try #require(tokens?["refreshToken"] as? String)
         let code = try await server.ask("POST", "/v1/activations", ["account": "new\(round)"])
             .text("code")
         return [
