@@ -58,7 +58,7 @@ _signet_server_next() {
         'admin key') printf '%s\n' add list set revoke ;;
         'admin account') printf '%s\n' list set block unblock ;;
         'admin activation') printf '%s\n' add ;;
-        'admin registration') printf '%s\n' list show evidence commit set block unblock remove ;;
+        'admin registration') printf '%s\n' list show commit set block unblock remove evidence ;;
         'admin template') printf '%s\n' add list remove ;;
         'admin signing-key') printf '%s\n' list rotate retire ;;
         'admin audit') printf '%s\n' prune verify export ;;
@@ -190,7 +190,6 @@ _signet_server() {
             'admin registration') options=(--config --json --help) ;;
             'admin registration list') options=(--account --status --limit --config --json --help) ;;
             'admin registration show') options=(--config --json --help) ;;
-            'admin registration evidence') options=(--config --json --help) ;;
             'admin registration commit') options=(--config --json --help) ;;
             'admin registration set') options=(--flags --config --json --help) ;;
             'admin registration block') options=(--config --json --help) ;;
@@ -210,6 +209,7 @@ _signet_server() {
             'admin audit prune') options=(--before --config --json --help) ;;
             'admin audit verify') options=(--head --config --json --help) ;;
             'admin audit export') options=(--since --application --config --json --help) ;;
+            'admin registration evidence') options=(--config --json --help) ;;
             'admin migrate') options=(--config --json --help) ;;
             'admin check-database') options=(--config --json --help) ;;
             'admin check-config') options=(--config --json --help) ;;

@@ -21,7 +21,7 @@ package struct AdminCommandLine: Sendable {
 
 extension AdminVerbs {
     /// All rows, in the order of the help.
-    static let all: [AdminVerb] = ofDatabase + upkeep + restoring
+    static let all: [AdminVerb] = ofDatabase + evidence + upkeep + restoring
 }
 
 extension AdminFault {

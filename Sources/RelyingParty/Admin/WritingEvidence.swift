@@ -1,15 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import Crypto
 import Domain
+import LoginMessages
 import Posix
 import SQL
 import ServerAPI
 
-extension Administration {
+extension AdminVerbs {
+    /// The command for the evidence of an attested key.
+    ///
+    /// It is for the command line alone, because it writes to a directory of the server's disk.
+    static let evidence: [AdminVerb] = [
+        AdminVerb(
+            "registration evidence", operands: ["ID", "DIRECTORY"], options: [],
+            summary: "write what proves an attested key to files in a new directory"
+        ) { admin, words throws(AdminFault) in
+            try await EvidenceAdministration(admin: admin).show(words)
+        }
+    ]
+}
+
+/// Writes the evidence of an attested key.
+private struct EvidenceAdministration {
+    let admin: Administration
+
     /// `registration evidence`: writes what proves an attested key to files that stock tools read.
     ///
     /// The directory must not exist, so that the files of two registrations are never mixed.
-    func showEvidence(_ words: AdminArguments) async throws(AdminFault) {
+    func show(_ words: AdminArguments) async throws(AdminFault) {
         let id: RegistrationID = try words.id(0)
         let evidence = try await evidence(of: id)
         let files: [(name: String, bytes: [UInt8])]
@@ -24,7 +43,7 @@ extension Administration {
             try makeDirectory(directory)
             for file in files { try createFile("\(directory)/\(file.name)", bytes: file.bytes) }
         } catch { throw .unusable("the evidence could not be written: \(error)") }
-        output.show(
+        admin.output.show(
             WrittenEvidence(directory: directory, files: files.map(\.name), evidence: evidence),
             lines: files.map { "\(directory)/\($0.name)" })
     }
@@ -32,7 +51,7 @@ extension Administration {
     private func evidence(
         of id: RegistrationID
     ) async throws(AdminFault) -> AttestationEvidence {
-        let found = try await read { store throws(DatabaseFault) -> (Bool, String?) in
+        let found = try await admin.read { store throws(DatabaseFault) -> (Bool, String?) in
             let isThere = try store.registrations.registration(id) != nil
             return (isThere, try store.attestations.evidence(of: id))
         }
@@ -42,7 +61,7 @@ extension Administration {
         guard let text = found.1 else {
             throw .missing("the key of this registration is not attested")
         }
-        return try await serve { _ throws(Problem) in
+        return try await admin.serve { _ throws(Problem) in
             try AttestationEvidence(stored: text)
         }
     }

@@ -20,10 +20,6 @@ extension AdminVerbs {
             admin, words throws(AdminFault) in try await admin.showRegistration(words)
         },
         AdminVerb(
-            "registration evidence", operands: ["ID", "DIRECTORY"], options: [],
-            summary: "write what proves an attested key to files in a new directory"
-        ) { admin, words throws(AdminFault) in try await admin.showEvidence(words) },
-        AdminVerb(
             "registration commit", operands: ["ID", "FINGERPRINT"], options: [],
             summary: "confirm that someone has compared the key's fingerprint, SHA256:…"
         ) { admin, words throws(AdminFault) in try await admin.commitRegistration(words) },
