@@ -27,14 +27,14 @@ struct AttestationTests {
     @Test("a secret made for the endorsement key and one attestation key opens with both alone")
     func activation() throws {
         let certificate = try endorsement()
-        let key = try connection.createAttestationKey(root: root)
+        let key = try TPMAttester(connection).createAttestationKey(root: root)
         let secret = [UInt8](repeating: 9, count: 32)
         let credential = try ProtectedCredential.protect(
             secret, name: try key.area.name(), endorsement: certificate)
         #expect(try activate(credential, for: key) == secret)
 
         // Another attestation key, of the same TPM.
-        let other = try connection.createAttestationKey(root: root)
+        let other = try TPMAttester(connection).createAttestationKey(root: root)
         #expect(throws: TPMFault.self) { try activate(credential, for: other) }
         // Altered at either part.
         for part in 0...1 {
@@ -48,7 +48,7 @@ struct AttestationTests {
         // Another TPM of the same maker.
         let neighbour = try SoftwareTPM(certifiedBy: authority)
         let line = try TPMConnection(try TCTIName.parse(neighbour.tcti))
-        let theirs = try #require(try line.endorsementCertificate())
+        let theirs = try #require(try TPMAttester(line).endorsementCertificate())
         let foreign = try ProtectedCredential.protect(
             secret, name: try key.area.name(), endorsement: Certificate(der: theirs.der))
         #expect(throws: TPMFault.self) { try activate(foreign, for: key) }
@@ -60,15 +60,15 @@ struct AttestationTests {
         try authority.certifyP256(other)
         let line = try TPMConnection(try TCTIName.parse(other.tcti))
         let base = try line.root(expecting: nil)
-        let found = try #require(try line.endorsementCertificate())
+        let found = try #require(try TPMAttester(line).endorsementCertificate())
         #expect(found.template == .p256)
         let certificate = try Certificate(der: found.der)
-        let key = try line.createAttestationKey(root: base)
+        let key = try TPMAttester(line).createAttestationKey(root: base)
         let secret = [UInt8](repeating: 9, count: 32)
         var credential = try ProtectedCredential.protect(
             secret, name: try key.area.name(), endorsement: certificate)
         func opened() throws -> [UInt8] {
-            try line.activate(credential, for: key, endorsement: .p256, root: base)
+            try TPMAttester(line).activate(credential, for: key, endorsement: .p256, root: base)
         }
         #expect(try opened() == secret)
         // Made again from the seed, where it is not persistent.
@@ -90,7 +90,7 @@ struct AttestationTests {
                 .evictControl, [TPMHandle.owner, EndorsementTemplate.rsa2048.persistentHandle],
                 passwords: [[]],
                 parameters: [UInt8](bigEndian: EndorsementTemplate.rsa2048.persistentHandle)))
-        let key = try connection.createAttestationKey(root: root)
+        let key = try TPMAttester(connection).createAttestationKey(root: root)
         let credential = try ProtectedCredential.protect(
             [1, 2, 3], name: try key.area.name(), endorsement: try endorsement())
         #expect(try activate(credential, for: key) == [1, 2, 3])
@@ -101,22 +101,22 @@ struct AttestationTests {
     func uncertified() throws {
         let plain = try SoftwareTPM()
         let line = try TPMConnection(try TCTIName.parse(plain.tcti))
-        #expect(try line.endorsementCertificate() == nil)
+        #expect(try TPMAttester(line).endorsementCertificate() == nil)
     }
 
     @Test("the TPM certifies a key by its Name, for whoever knows its authorisation value")
     func certification() throws {
-        let key = try connection.createAttestationKey(root: root)
+        let key = try TPMAttester(connection).createAttestationKey(root: root)
         let login = try connection.createSigner(
             policy: policy, authorisation: try secret(value), root: root)
-        let signed = try connection.certify(
+        let signed = try TPMAttester(connection).certify(
             login, authorisation: try secret(value), by: key, qualifier: qualifier, root: root)
         let statement = try #require(AttestationStatement(signed.statement))
         #expect(statement.subject == .object(name: try login.area.name()))
         #expect(statement.qualifier == qualifier)
         #expect(try isSigned(signed, by: key))
         #expect(throws: TPMFault.self) {
-            try connection.certify(
+            try TPMAttester(connection).certify(
                 login, authorisation: try secret([3]), by: key, qualifier: qualifier, root: root)
         }
         #expect(try tpm.transientHandles.isEmpty)
@@ -124,13 +124,14 @@ struct AttestationTests {
 
     @Test("a quote has the values of the registers, and the boot of a certification before it")
     func quote() throws {
-        let key = try connection.createAttestationKey(root: root)
+        let key = try TPMAttester(connection).createAttestationKey(root: root)
         let login = try connection.createSigner(
             policy: policy, authorisation: try secret(value), root: root)
-        let certified = try connection.certify(
+        let certified = try TPMAttester(connection).certify(
             login, authorisation: try secret(value), by: key, qualifier: qualifier, root: root)
         let registers = try #require(RegisterSelection([SecureBootLog.register]))
-        let first = try connection.quote(registers, by: key, qualifier: qualifier, root: root)
+        let first = try TPMAttester(connection).quote(
+            registers, by: key, qualifier: qualifier, root: root)
         let before = try #require(AttestationStatement(certified.statement))
         let quoted = try #require(AttestationStatement(first.statement))
         #expect(
@@ -143,16 +144,18 @@ struct AttestationTests {
         try tpm.restart()
         let line = try TPMConnection(try TCTIName.parse(tpm.tcti))
         let again = try line.root(expecting: nil)
-        let later = try line.quote(registers, by: key, qualifier: qualifier, root: again)
+        let later = try TPMAttester(line).quote(
+            registers, by: key, qualifier: qualifier, root: again)
         let afterwards = try #require(AttestationStatement(later.statement))
         #expect(!before.clock.precedes(afterwards.clock, within: .max))
     }
 
     @Test("what is not whole is not read")
     func truncated() throws {
-        let key = try connection.createAttestationKey(root: root)
+        let key = try TPMAttester(connection).createAttestationKey(root: root)
         let registers = try #require(RegisterSelection([7]))
-        let signed = try connection.quote(registers, by: key, qualifier: qualifier, root: root)
+        let signed = try TPMAttester(connection).quote(
+            registers, by: key, qualifier: qualifier, root: root)
         for count in 0..<signed.statement.count {
             #expect(AttestationStatement(Array(signed.statement.prefix(count))) == nil)
         }
@@ -169,7 +172,7 @@ struct AttestationTests {
     }
 
     private func endorsement() throws -> Certificate {
-        let found = try #require(try connection.endorsementCertificate())
+        let found = try #require(try TPMAttester(connection).endorsementCertificate())
         #expect(found.template == .rsa2048)
         let certificate = try Certificate(der: found.der)
         let authorities = try CertificateAuthorities(pem: try authority.certificate())
@@ -182,7 +185,8 @@ struct AttestationTests {
     private func activate(
         _ credential: ProtectedCredential, for key: ObjectParts
     ) throws -> [UInt8] {
-        try connection.activate(credential, for: key, endorsement: .rsa2048, root: root)
+        try TPMAttester(connection).activate(
+            credential, for: key, endorsement: .rsa2048, root: root)
     }
 
     private func isSigned(_ signed: SignedStatement, by key: ObjectParts) throws -> Bool {

@@ -70,10 +70,12 @@ package struct AttestationOrder: Sendable {
 extension TPMVault {
     package func attestationOffer() throws(VaultError) -> AttestationOffer? {
         try attempt(.pinned) { (connection, root) throws(TPMFault) in
-            guard let found = try connection.endorsementCertificate() else { return nil }
+            guard let found = try TPMAttester(connection).endorsementCertificate() else {
+                return nil
+            }
             return AttestationOffer(
                 certificate: found.der, template: found.template,
-                key: try connection.createAttestationKey(root: root), root: root.name)
+                key: try TPMAttester(connection).createAttestationKey(root: root), root: root.name)
         }
     }
 
@@ -86,10 +88,10 @@ extension TPMVault {
         let log = order.firmwareLog.flatMap(SecureBootLog.init(firmware:))
         guard login.root == offer.root else { throw .doesNotOpen }
         return try attempt(.named(offer.root)) { (connection, root) throws(TPMFault) in
-            let secret = try connection.activate(
+            let secret = try TPMAttester(connection).activate(
                 ProtectedCredential(blob: order.credential, seed: order.seed), for: offer.key,
                 endorsement: offer.template, root: root)
-            let certified = try connection.certify(
+            let certified = try TPMAttester(connection).certify(
                 login.parts, authorisation: authorisation, by: offer.key,
                 qualifier: order.qualifier, root: root)
             let quote = try log.flatMap { log throws(TPMFault) in
@@ -111,7 +113,7 @@ private func explainedQuote(
     over connection: TPMConnection, root: StorageRoot
 ) throws(TPMFault) -> (signed: AttestationAnswer.Signed, log: [UInt8])? {
     guard let registers = RegisterSelection([SecureBootLog.register]) else { return nil }
-    let signed = try connection.quote(
+    let signed = try TPMAttester(connection).quote(
         registers, by: offer.key, qualifier: qualifier, root: root)
     let expected: [UInt8]
     do throws(CryptoFault) {

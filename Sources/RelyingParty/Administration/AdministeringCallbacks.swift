@@ -9,64 +9,73 @@ extension AdminVerbs {
         AdminVerb(
             "callback set", operands: ["APPLICATION", "URL"], options: [],
             summary: "notify an application at a URL of operations, registrations and blocks"
-        ) { admin, words throws(AdminFault) in try await admin.setCallback(words) },
+        ) { admin, words throws(AdminFault) in
+            try await CallbackAdministration(admin: admin).setCallback(words)
+        },
         AdminVerb(
             "callback show", operands: ["APPLICATION"], options: [],
             summary: "show an application's URL, what waits to be sent, and the last failure"
-        ) { admin, words throws(AdminFault) in try await admin.showCallback(words) },
+        ) { admin, words throws(AdminFault) in
+            try await CallbackAdministration(admin: admin).showCallback(words)
+        },
         AdminVerb(
             "callback remove", operands: ["APPLICATION"], options: [],
             summary: "stop notifying an application, and drop what waits to be sent"
-        ) { admin, words throws(AdminFault) in try await admin.removeCallback(words) },
+        ) { admin, words throws(AdminFault) in
+            try await CallbackAdministration(admin: admin).removeCallback(words)
+        },
     ].map { $0.overHTTP(.application) }
 }
 
-extension Administration {
-    fileprivate func setCallback(_ words: AdminArguments) async throws(AdminFault) {
+/// The commands for callbacks.
+private struct CallbackAdministration {
+    let admin: Administration
+
+    func setCallback(_ words: AdminArguments) async throws(AdminFault) {
         let name = words[0]
         let url: CallbackURL
         do throws(FieldFault) {
             url = try CallbackURL(words[1])
         } catch { throw .usage(error.text) }
-        if url.isPlain && service.callbacks.networks.listed.isEmpty {
+        if url.isPlain && admin.service.callbacks.networks.listed.isEmpty {
             throw .usage(
                 """
                 plain HTTP is only for networks in callback.networks, and none is listed: write \
                 https://
                 """)
         }
-        try await changeApplication("callback set \(url.origin)", application: name) {
+        try await admin.changeApplication("callback set \(url.origin)", application: name) {
             store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
             try store.callbacks.set(url.text, of: record.id, at: now)
             return .success(())
         }
-        output.done(
+        admin.output.done(
             """
             '\(name)' will be notified of what happens from now on. 'callback show \(name)' tells \
             whether it answers
             """)
     }
 
-    fileprivate func showCallback(_ words: AdminArguments) async throws(AdminFault) {
-        let application = try await application(words[0])
-        let found = try await read { store throws(DatabaseFault) -> ShownCallback? in
+    func showCallback(_ words: AdminArguments) async throws(AdminFault) {
+        let application = try await admin.application(words[0])
+        let found = try await admin.read { store throws(DatabaseFault) -> ShownCallback? in
             guard let record = try store.callbacks.callback(of: application.id) else { return nil }
             return ShownCallback(record, try store.callbackEvents.backlog(of: application.id))
         }
         guard let found else { throw .noCallback(words[0]) }
-        output.show(found, lines: found.lines)
+        admin.output.show(found, lines: found.lines)
     }
 
-    fileprivate func removeCallback(_ words: AdminArguments) async throws(AdminFault) {
+    func removeCallback(_ words: AdminArguments) async throws(AdminFault) {
         let name = words[0]
-        let dropped = try await changeApplication("callback remove", application: name) {
+        let dropped = try await admin.changeApplication("callback remove", application: name) {
             store, record, _ throws(DatabaseFault) -> Result<Int64, AdminFault> in
             guard try store.callbacks.remove(of: record.id) else {
                 return .failure(.noCallback(name))
             }
             return .success(try store.callbackEvents.deleteAll(of: record.id))
         }
-        output.done("'\(name)' is not notified any more; \(dropped) events were not sent")
+        admin.output.done("'\(name)' is not notified any more; \(dropped) events were not sent")
     }
 }
 

@@ -11,28 +11,36 @@ extension AdminVerbs {
             "signing-key list", operands: [], options: [],
             summary: "list the keys that sign tokens and verdicts"
         ) {
-            admin, _ throws(AdminFault) in try await admin.listSigningKeys()
+            admin, _ throws(AdminFault) in
+            try await SigningKeyAdministration(admin: admin).listSigningKeys()
         }
         .overHTTP(.server),
         AdminVerb(
             "signing-key rotate", operands: [OperandSyntax(.choice("token", "verdict"))],
             options: [],
             summary: "create a new key; signatures of the old one remain valid"
-        ) { admin, words throws(AdminFault) in try await admin.rotate(words) }
+        ) { admin, words throws(AdminFault) in
+            try await SigningKeyAdministration(admin: admin).rotate(words)
+        }
         .overHTTP(.server, members: ["use"]),
         AdminVerb(
             "signing-key retire", operands: ["ID"], options: [],
             summary: "remove a key that has been replaced; its signatures are refused from then on"
-        ) { admin, words throws(AdminFault) in try await admin.retire(words) }
+        ) { admin, words throws(AdminFault) in
+            try await SigningKeyAdministration(admin: admin).retire(words)
+        }
         .overHTTP(.server),
     ]
 }
 
-extension Administration {
-    fileprivate func listSigningKeys() async throws(AdminFault) {
-        let now = service.core.now
-        output.list(
-            try await read { store throws(DatabaseFault) in
+/// The commands for the server's signing keys.
+private struct SigningKeyAdministration {
+    let admin: Administration
+
+    func listSigningKeys() async throws(AdminFault) {
+        let now = admin.service.core.now
+        admin.output.list(
+            try await admin.read { store throws(DatabaseFault) in
                 var all: [ListedSigningKey] = []
                 for use in KeyUse.allCases {
                     let keys = try store.signingKeys.list(use)
@@ -43,14 +51,14 @@ extension Administration {
             })
     }
 
-    fileprivate func rotate(_ words: AdminArguments) async throws(AdminFault) {
+    func rotate(_ words: AdminArguments) async throws(AdminFault) {
         guard let use = KeyUse(rawValue: words[0]) else {
             throw .usage("the use '\(words[0])' is unknown: it must be token or verdict")
         }
-        let key = try await serve { service throws(Problem) in
-            try service.core.made { () throws(CryptoFault) in try service.keys.fresh() }
+        let key = try await admin.serve { service throws(Problem) in
+            try admin.service.core.made { () throws(CryptoFault) in try admin.service.keys.fresh() }
         }
-        try await change("signing-key rotate \(use.rawValue)") {
+        try await admin.change("signing-key rotate \(use.rawValue)") {
             store, now throws(DatabaseFault) -> Result<Void, AdminFault> in
             try store.signingKeys.endSigningKey(use, at: now + use.leadSeconds)
             guard try store.signingKeys.keep(key, for: use, at: now) else {
@@ -77,12 +85,12 @@ extension Administration {
                 devices that have pinned the old key refuse verdicts until they pin this one
                 """)
         }
-        output.show(["id": key.id, "use": use.rawValue], lines: lines)
+        admin.output.show(["id": key.id, "use": use.rawValue], lines: lines)
     }
 
-    fileprivate func retire(_ words: AdminArguments) async throws(AdminFault) {
+    func retire(_ words: AdminArguments) async throws(AdminFault) {
         let id = words[0]
-        try await change("signing-key retire \(id)") {
+        try await admin.change("signing-key retire \(id)") {
             store, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
             for use in KeyUse.allCases {
                 for key in try store.signingKeys.list(use) where key.id == id {
@@ -98,7 +106,7 @@ extension Administration {
             }
             return .failure(.missing("there is no key with this id: 'signing-key list' shows all"))
         }
-        output.done(
+        admin.output.done(
             """
             the key was removed; running servers drop it within two seconds, \
             caches of the JWKS within five minutes

@@ -12,20 +12,25 @@ extension AdminVerbs {
         AdminVerb(
             "after-restore", operands: [], options: [.macTokens],
             summary: "end everything in a restored backup that may have been used since it was made"
-        ) { admin, words throws(AdminFault) in try await admin.endRestored(words) }
+        ) { admin, words throws(AdminFault) in
+            try await RestoreAdministration(admin: admin).endRestored(words)
+        }
     ]
 }
 
-extension Administration {
+/// The command that follows a restore.
+private struct RestoreAdministration {
+    let admin: Administration
+
     /// The maximum number of rows that one transaction changes.
     private static let batch: Int64 = 5_000
 
-    fileprivate func endRestored(_ words: AdminArguments) async throws(AdminFault) {
+    func endRestored(_ words: AdminArguments) async throws(AdminFault) {
         let keepsTokens = words.choice(.macTokens, yes: "keep") ?? false
         let kinds = Restored.all + (keepsTokens ? [] : [Restored.macTokens])
         // The command is recorded, and old request codes are invalidated, before any rows are
         // ended.
-        try await change("after-restore") {
+        try await admin.change("after-restore") {
             store, now throws(DatabaseFault) -> Result<Void, AdminFault> in
             try store.old.forgetNonces(at: now)
             return .success(())
@@ -33,10 +38,10 @@ extension Administration {
         var all: [EndedKind] = []
         for kind in kinds { all.append(EndedKind(what: kind.what, ended: try await end(kind))) }
         let told = all.map { "\($0.ended) \($0.what)" }.joined(separator: ", ")
-        try await change("after-restore: \(told)") {
+        try await admin.change("after-restore: \(told)") {
             _, _ throws(DatabaseFault) -> Result<Void, AdminFault> in .success(())
         }
-        output.show(
+        admin.output.show(
             all,
             lines: [
                 "ended: \(told)",
@@ -49,11 +54,11 @@ extension Administration {
 
     /// Ends all rows of a kind in small transactions, and returns how many.
     private func end(_ kind: Restored) async throws(AdminFault) -> Int64 {
-        let now = service.core.now
+        let now = admin.service.core.now
         var (count, last) = (0 as Int64, Self.batch)
         while last == Self.batch {
             do throws(DatabaseFault) {
-                last = try await service.database.write { store throws(DatabaseFault) in
+                last = try await admin.service.database.write { store throws(DatabaseFault) in
                     try store.old.end(kind, at: now, most: Self.batch)
                 }
             } catch { throw AdminFault(error) }

@@ -11,14 +11,25 @@ package struct SignedStatement: Equatable, Sendable {
     package let signature: [UInt8]
 }
 
-extension TPMConnection {
+/// Proves to others what is in a TPM: by its endorsement key, which the TPM's maker has certified,
+/// and by an attestation key, which signs nothing but the TPM's own statements.
+///
+/// It uses a connection that others may use as well, and keeps nothing in the TPM between calls.
+package struct TPMAttester {
+    let connection: TPMConnection
+
+    /// Uses this connection.
+    package init(_ connection: TPMConnection) {
+        self.connection = connection
+    }
+
     /// Creates an attestation key under the root key: it signs nothing but the TPM's own
     /// statements.
     ///
     /// It has an empty authorisation value, because what it signs is true whoever asks. Throws
     /// `.malformed` if the TPM returned an object other than the requested one.
     package func createAttestationKey(root: StorageRoot) throws(TPMFault) -> ObjectParts {
-        let parts = try create(.attestation, data: nil, authorisation: nil, root: root)
+        let parts = try connection.create(.attestation, data: nil, authorisation: nil, root: root)
         guard parts.area.attestationPoint != nil else { throw .malformed(.create) }
         return parts
     }
@@ -37,16 +48,16 @@ extension TPMConnection {
         }
         let identity = try unsafe Unmarshalled(blob, Tss2_MU_TPM2B_ID_OBJECT_Unmarshal)
         let secret = try unsafe Unmarshalled(seed, Tss2_MU_TPM2B_ENCRYPTED_SECRET_Unmarshal)
-        let key = try load(attestation, root: root)
+        let key = try connection.load(attestation, root: root)
         let endorsement = try endorsementKey(template)
         let policy = try endorsementSession(root)
-        let session = try startSession(salt: root.handle, bind: ESYS_TR_NONE)
+        let session = try connection.startSession(salt: root.handle, bind: ESYS_TR_NONE)
         try session.set([.encryptsAnswer])
         try policy.set([])
         var found: UnsafeMutablePointer<TPM2B_DIGEST>?
-        try run(.activateCredential) {
+        try connection.run(.activateCredential) {
             unsafe Esys_ActivateCredential(
-                context, key.handle, endorsement.handle, session.handle, policy.handle,
+                connection.context, key.handle, endorsement.handle, session.handle, policy.handle,
                 ESYS_TR_NONE, identity.pointer, secret.pointer, &found)
         }
         session.end()
@@ -66,16 +77,16 @@ extension TPMConnection {
     ) throws(TPMFault) -> SignedStatement {
         let data = try qualifyingData(qualifier)
         let scheme = try nullScheme()
-        let object = try load(parts, root: root)
-        let key = try load(attestation, root: root)
+        let object = try connection.load(parts, root: root)
+        let key = try connection.load(attestation, root: root)
         var statement: UnsafeMutablePointer<TPM2B_ATTEST>?
         var signature: UnsafeMutablePointer<TPMT_SIGNATURE>?
         try object.withAuthorisation(authorisation) { () throws(TPMFault) in
-            let session = try startSession(salt: root.handle, bind: object.handle)
+            let session = try connection.startSession(salt: root.handle, bind: object.handle)
             try session.set([])
-            try run(.certify) {
+            try connection.run(.certify) {
                 unsafe Esys_Certify(
-                    context, object.handle, key.handle, session.handle, ESYS_TR_PASSWORD,
+                    connection.context, object.handle, key.handle, session.handle, ESYS_TR_PASSWORD,
                     ESYS_TR_NONE, data.pointer, scheme.pointer, &statement, &signature)
             }
             session.end()
@@ -92,12 +103,13 @@ extension TPMConnection {
         let scheme = try nullScheme()
         let selection = try unsafe Unmarshalled(
             registers.wire, Tss2_MU_TPML_PCR_SELECTION_Unmarshal)
-        let key = try load(attestation, root: root)
+        let key = try connection.load(attestation, root: root)
         var statement: UnsafeMutablePointer<TPM2B_ATTEST>?
         var signature: UnsafeMutablePointer<TPMT_SIGNATURE>?
-        try run(.quote) {
+        try connection.run(.quote) {
             unsafe Esys_Quote(
-                context, key.handle, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE, data.pointer,
+                connection.context, key.handle, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE,
+                data.pointer,
                 scheme.pointer, selection.pointer, &statement, &signature)
         }
         return try unsafe signed(statement, signature: signature, operation: .quote)

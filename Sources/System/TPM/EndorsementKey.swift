@@ -13,7 +13,7 @@ package struct EndorsementCertificate: Equatable, Sendable {
     package let der: [UInt8]
 }
 
-extension TPMConnection {
+extension TPMAttester {
     /// Reads the certificate of the endorsement key; nil if the TPM has none for a template that is
     /// known here.
     ///
@@ -34,7 +34,7 @@ extension TPMConnection {
     /// Throws `.notPermitted` if the endorsement hierarchy has an authorisation value.
     func endorsementKey(_ template: EndorsementTemplate) throws(TPMFault) -> EndorsementKey {
         if let handle = try handle(of: template.persistentHandle) {
-            let key = EndorsementKey(persistent: handle, connection: self)
+            let key = EndorsementKey(persistent: handle, connection: connection)
             if template.fits(try area(of: handle)) { return key }
         }
         do throws(TPMFault) {
@@ -54,26 +54,28 @@ extension TPMConnection {
         let data = Unmarshalled<TPM2B_DATA>()
         let registers = Unmarshalled<TPML_PCR_SELECTION>()
         var handle: ESYS_TR = ESYS_TR_NONE
-        try run(.createPrimary) {
+        try connection.run(.createPrimary) {
             unsafe Esys_CreatePrimary(
-                context, ESYS_TR_RH_ENDORSEMENT, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE,
+                connection.context, ESYS_TR_RH_ENDORSEMENT, ESYS_TR_PASSWORD, ESYS_TR_NONE,
+                ESYS_TR_NONE,
                 empty.pointer, area.pointer, data.pointer, registers.pointer, &handle, nil, nil,
                 nil, nil)
         }
-        return TPMObject(self, handle: handle)
+        return TPMObject(connection, handle: handle)
     }
 
     /// Starts a session that satisfies the endorsement key's policy: PolicySecret of the
     /// endorsement hierarchy, whose authorisation value is empty.
     func endorsementSession(_ root: StorageRoot) throws(TPMFault) -> TPMSession {
-        let session = try startSession(policy: true, salt: root.handle, bind: ESYS_TR_NONE)
+        let session = try connection.startSession(
+            policy: true, salt: root.handle, bind: ESYS_TR_NONE)
         let nonce = Unmarshalled<TPM2B_NONCE>()
         let parameters = Unmarshalled<TPM2B_DIGEST>()
         let reference = Unmarshalled<TPM2B_NONCE>()
         do throws(TPMFault) {
-            try run(.policySecret) {
+            try connection.run(.policySecret) {
                 unsafe Esys_PolicySecret(
-                    context, ESYS_TR_RH_ENDORSEMENT, session.handle, ESYS_TR_PASSWORD,
+                    connection.context, ESYS_TR_RH_ENDORSEMENT, session.handle, ESYS_TR_PASSWORD,
                     ESYS_TR_NONE, ESYS_TR_NONE, nonce.pointer, parameters.pointer,
                     reference.pointer, 0, nil, nil)
             }
@@ -89,11 +91,11 @@ extension TPMConnection {
     /// certificates.
     private func nvMemory(_ index: UInt32) throws(TPMFault) -> [UInt8]? {
         guard let handle = try handle(of: index) else { return nil }
-        defer { close(handle) }
+        defer { connection.close(handle) }
         var area: UnsafeMutablePointer<TPM2B_NV_PUBLIC>?
-        try run(.readPublicNV) {
+        try connection.run(.readPublicNV) {
             unsafe Esys_NV_ReadPublic(
-                context, handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &area, nil)
+                connection.context, handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &area, nil)
         }
         guard let answer = unsafe Answer(area),
             let size = try unsafe answer.bytes(Tss2_MU_TPM2B_NV_PUBLIC_Marshal).suffix(2).size,
@@ -111,9 +113,9 @@ extension TPMConnection {
         of handle: ESYS_TR, from offset: Int, count: Int
     ) throws(TPMFault) -> [UInt8] {
         var data: UnsafeMutablePointer<TPM2B_MAX_NV_BUFFER>?
-        try run(.readNV) {
+        try connection.run(.readNV) {
             unsafe Esys_NV_Read(
-                context, handle, handle, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE,
+                connection.context, handle, handle, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE,
                 UInt16(count), UInt16(offset), &data)
         }
         guard let answer = unsafe Answer(data) else { throw .malformed(.readNV) }
@@ -126,9 +128,9 @@ extension TPMConnection {
     private func handle(of number: UInt32) throws(TPMFault) -> ESYS_TR? {
         var handle: ESYS_TR = ESYS_TR_NONE
         do throws(TPMFault) {
-            try run(.readPublic) {
+            try connection.run(.readPublic) {
                 unsafe Esys_TR_FromTPMPublic(
-                    context, number, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &handle)
+                    connection.context, number, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &handle)
             }
         } catch .refused(.readPublic, let code) where code.meaning == .absent {
             return nil
@@ -138,9 +140,10 @@ extension TPMConnection {
 
     private func area(of handle: ESYS_TR) throws(TPMFault) -> PublicArea {
         var area: UnsafeMutablePointer<TPM2B_PUBLIC>?
-        try run(.readPublic) {
+        try connection.run(.readPublic) {
             unsafe Esys_ReadPublic(
-                context, handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &area, nil, nil)
+                connection.context, handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &area, nil,
+                nil)
         }
         guard let answer = unsafe Answer(area) else { throw .malformed(.readPublic) }
         let bytes = try unsafe answer.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal)

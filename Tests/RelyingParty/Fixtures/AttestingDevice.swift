@@ -46,13 +46,13 @@ final class AttestingDevice {
         self.policy = policy
         value = try SecretBytes.random(32)
         loginKey = try connection.createSigner(policy: policy, authorisation: value, root: root)
-        attestationKey = try connection.createAttestationKey(root: root)
+        attestationKey = try TPMAttester(connection).createAttestationKey(root: root)
     }
 
     /// The certificate of its endorsement key, in DER.
     var certificate: [UInt8] {
         get throws {
-            guard let found = try connection.endorsementCertificate() else {
+            guard let found = try TPMAttester(connection).endorsementCertificate() else {
                 throw Unexpected("the TPM has no certificate")
             }
             return found.der
@@ -100,7 +100,7 @@ final class AttestingDevice {
 
     /// The secret of an answer, as only this TPM can read it.
     func secret(of reply: Reply) throws -> [UInt8] {
-        try connection.activate(
+        try TPMAttester(connection).activate(
             ProtectedCredential(
                 blob: try reply.binary("credential"), seed: try reply.binary("seed")),
             for: attestationKey, endorsement: .rsa2048, root: root)
@@ -127,7 +127,7 @@ final class AttestingDevice {
     /// What the TPM says of its login key.
     func certification(of text: [UInt8]) throws -> [String: Any] {
         try body(
-            connection.certify(
+            TPMAttester(connection).certify(
                 loginKey, authorisation: value, by: attestationKey,
                 qualifier: try SHA256.digest(text), root: root))
     }
@@ -136,7 +136,7 @@ final class AttestingDevice {
     func quote(of text: [UInt8], registers: [Int] = [7]) throws -> [String: Any] {
         guard let selection = RegisterSelection(registers) else { throw Unexpected("no PCR") }
         return try body(
-            connection.quote(
+            TPMAttester(connection).quote(
                 selection, by: attestationKey, qualifier: try SHA256.digest(text), root: root))
     }
 

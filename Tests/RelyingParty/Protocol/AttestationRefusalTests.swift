@@ -71,8 +71,8 @@ struct AttestationRefusalTests {
         try case_.expect(.otherSubject("quote")) { $0["quote"] = $0["certification"] }
         // What another attestation key of the same TPM has signed.
         let own = case_.device.attestationKey
-        case_.device.attestationKey = try case_.device.connection.createAttestationKey(
-            root: case_.device.root)
+        case_.device.attestationKey = try TPMAttester(case_.device.connection)
+            .createAttestationKey(root: case_.device.root)
         let foreign = try case_.device.certification(of: case_.text)
         case_.device.attestationKey = own
         try case_.expect(.notSigned("certification")) { $0["certification"] = foreign }
