@@ -14,7 +14,7 @@ extension ReaderTests {
         init() { hurry_virtual_readers(0) }
 
         /// Lists without the virtual reader's pause. The reader must be held open.
-        private func list(_ readers: Readers) async throws -> [StoredPrint] {
+        private func list(_ readers: Readers) async throws -> [ReaderPrint] {
             try await ReaderFixture.storage.act(.proceed)
             return try await readers.list(on: ReaderFixture.storageID).prints
         }

@@ -12,7 +12,7 @@ struct ReaderFrameTests {
         id: "elanmoc:0#2", name: "Elan", driver: "elanmoc", deviceID: "0", serial: nil,
         seat: "seat0", scanType: .press, enrolStages: 9, features: [.identify, .list, .storage],
         matchesOnHost: false, temperature: .warm)
-    private static let stored = StoredPrint(
+    private static let stored = ReaderPrint(
         finger: .leftThumb, account: "alice", identity: PrintIdentity(bytes: [1, 2, 3]),
         bytes: Array(repeating: 7, count: 300))
 
@@ -46,7 +46,7 @@ struct ReaderFrameTests {
         [
             .reader(reader), .print(stored),
             .print(
-                StoredPrint(
+                ReaderPrint(
                     finger: nil, account: nil, identity: PrintIdentity(bytes: []), bytes: [])),
             .examine(reader: "elanmoc:0", identity: identity),
             .template(part: [1, 2], isLast: false), .template(part: [3], isLast: true),

@@ -203,7 +203,7 @@ struct CredentialChangeTests {
     /// What there is, after the key was tried on the fingers.
     fileprivate struct Look {
         let enrolment: EnrolmentState
-        let state: State.CredentialState
+        let state: CredentialFileState
         /// The id of a credential that opens and whose public key is published.
         let credential: CredentialID?
 

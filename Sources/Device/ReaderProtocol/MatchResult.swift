@@ -14,14 +14,14 @@ package struct ListedMatch: Equatable, Sendable {
     /// The id of the reader that scanned.
     package let reader: String
     /// The other print in the reader's own storage that matched instead, if the reader reports it.
-    package var stranger: StoredPrint?
+    package var stranger: ReaderPrint?
     /// The indices of templates whose prints the reader has lost, on readers that cannot list their
     /// storage.
     package var lost: Set<Int> = []
 
     /// Describes a result by its values.
     package init(
-        result: MatchResult, reader: String, stranger: StoredPrint? = nil, lost: Set<Int> = []
+        result: MatchResult, reader: String, stranger: ReaderPrint? = nil, lost: Set<Int> = []
     ) {
         self.result = result
         self.reader = reader

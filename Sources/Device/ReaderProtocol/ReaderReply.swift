@@ -21,7 +21,7 @@ package enum ReaderReply: Equatable, Sendable {
     /// Drivers are probing their readers, during which the readers' thread sends nothing else.
     case searching
     /// A print in a reader's storage.
-    case print(StoredPrint)
+    case print(ReaderPrint)
     /// The preceding prints are this reader's storage, which signetd must judge before the scan.
     case examine(reader: String, identity: ReaderIdentity)
     /// A part of a template; consecutive parts make up one template, until one is the last.
@@ -117,7 +117,7 @@ package enum ReaderReply: Equatable, Sendable {
             let account = try frame.optionalText(of: .account)
             let identity = PrintIdentity(bytes: try frame.bytes(of: .identity))
             self = .print(
-                StoredPrint(
+                ReaderPrint(
                     finger: finger.flatMap { Finger(rawValue: $0) }, account: account,
                     identity: identity, bytes: try frame.bytes(of: .record)))
         case .examine:

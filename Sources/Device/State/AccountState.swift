@@ -72,8 +72,8 @@ package struct AccountState: Sendable {
     /// Reads the record `account`.
     ///
     /// Throws `.damaged` if it is missing or belongs to another account.
-    func record() throws(StoreFault) -> AccountRecord {
-        guard let record = try directory.record("account", as: AccountRecord.self),
+    func record() throws(StoreFault) -> AccountFile {
+        guard let record = try directory.record("account", as: AccountFile.self),
             record.name == name, record.uid == uid
         else { throw .damaged(path: directory.path + "/account") }
         return record
@@ -81,8 +81,8 @@ package struct AccountState: Sendable {
 
     /// Returns the record as it will be after a change of the prints, with the next generation.
     func changed(
-        _ record: AccountRecord, to prints: [ListedPrint]
-    ) throws(StoreFault) -> AccountRecord {
+        _ record: AccountFile, to prints: [ListedPrint]
+    ) throws(StoreFault) -> AccountFile {
         guard record.generation < UInt64.max else {
             throw .damaged(path: directory.path + "/account")
         }
@@ -95,7 +95,7 @@ package struct AccountState: Sendable {
     /// Writes the record durably.
     ///
     /// This single write makes a change of the prints effective.
-    func keep(_ record: AccountRecord) throws(StoreFault) {
+    func keep(_ record: AccountFile) throws(StoreFault) {
         try directory.keep(record, as: "account")
     }
 
@@ -140,8 +140,8 @@ package struct AccountState: Sendable {
     /// such.
     static func begin(
         _ directory: Directory, name: AccountName, uid: UInt32, now: Instant
-    ) throws(StoreFault) -> AccountRecord {
-        let record = AccountRecord(name: name, uid: uid, generation: 0, created: now)
+    ) throws(StoreFault) -> AccountFile {
+        let record = AccountFile(name: name, uid: uid, generation: 0, created: now)
         try LockoutStore(directory: directory).save(.init())
         try directory.keep(CounterRecord(), as: ReceiptLog.counterName)
         try files { () throws(FileFault) in _ = try directory.makeDirectory(printsName, mode: 0o700)

@@ -192,7 +192,7 @@ extension CredentialStore {
     }
 }
 
-extension CredentialState {
+extension CredentialFileState {
     /// The record of an issued credential.
     fileprivate var record: SealedCredential? {
         if case .issued(let credential) = self { credential.record } else { nil }

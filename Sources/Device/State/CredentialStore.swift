@@ -26,7 +26,7 @@ package struct FoundCredential: Equatable, Sendable {
 }
 
 /// The state of an account's credential, as far as the files show it.
-package enum CredentialState: Equatable, Sendable {
+package enum CredentialFileState: Equatable, Sendable {
     /// No credential was issued, or issuing it was interrupted.
     case none
     /// A credential is issued and its public key published.
@@ -65,7 +65,7 @@ package struct CredentialStore: Sendable {
     /// Returns the state for the present prints.
     ///
     /// Writes nothing.
-    package func state() throws(StoreFault) -> CredentialState {
+    package func state() throws(StoreFault) -> CredentialFileState {
         try state(for: account.prints.enrolment())
     }
 
@@ -75,7 +75,7 @@ package struct CredentialStore: Sendable {
     /// there, counts as `.none`. The state is also `.none` if no print is listed. An interrupted
     /// change is reported as `recover` will leave it. Whether an issued credential fits the prints
     /// is not examined; see `judgement(on:)`.
-    package func state(for enrolment: Enrolment) throws(StoreFault) -> CredentialState {
+    package func state(for enrolment: Enrolment) throws(StoreFault) -> CredentialFileState {
         if enrolment.isNothing { return .none }
         switch try stored() {
         case .nothing: return .none
@@ -97,7 +97,7 @@ package struct CredentialStore: Sendable {
     ///
     /// Writes nothing. A credential that does not fit the prints, or whose record is damaged, is
     /// `.unfit`.
-    package func judgement(on enrolment: Enrolment) throws(StoreFault) -> CredentialState {
+    package func judgement(on enrolment: Enrolment) throws(StoreFault) -> CredentialFileState {
         let found = try state(for: enrolment)
         switch found {
         case .none, .unfit, .disabled, .destroyed: return found
@@ -114,7 +114,7 @@ package struct CredentialStore: Sendable {
     /// public key of a disabled or destroyed credential is removed; and a change in progress is
     /// completed or dropped.
     @discardableResult
-    package func recover(for enrolment: Enrolment) throws(StoreFault) -> CredentialState {
+    package func recover(for enrolment: Enrolment) throws(StoreFault) -> CredentialFileState {
         guard !enrolment.isNothing else {
             try withdraw()
             return .none
@@ -168,7 +168,7 @@ package struct CredentialStore: Sendable {
     /// opened.
     ///
     /// Throws `.damaged` for a damaged record.
-    package func recorded() throws(StoreFault) -> CredentialState {
+    package func recorded() throws(StoreFault) -> CredentialFileState {
         let record: CredentialRecord? = try account.directory.record(Self.name)
         switch record {
         case nil, .changing(nil, _): return .none
@@ -256,7 +256,7 @@ package struct CredentialStore: Sendable {
     /// Returns `.issued` if the credential's public key is published, otherwise `.none`.
     private func state(
         of credential: SealedCredential
-    ) throws(StoreFault) -> CredentialState {
+    ) throws(StoreFault) -> CredentialFileState {
         guard try published() == publicLine(of: credential) else { return .none }
         return .issued(FoundCredential(record: credential))
     }

@@ -26,7 +26,7 @@ package struct KeyringPassword: Equatable, Sendable {
 }
 
 /// The state of an account's login password, as far as the files show it.
-package enum KeyringState: Equatable, Sendable {
+package enum KeyringFileState: Equatable, Sendable {
     /// No password was ever stored, or the user turned storing off.
     case off
     /// A password is stored.
@@ -60,7 +60,7 @@ package struct KeyringStore: Sendable {
     /// Returns the state on disk.
     ///
     /// A damaged record is a state, not an error.
-    package func state() throws(StoreFault) -> KeyringState {
+    package func state() throws(StoreFault) -> KeyringFileState {
         let record: KeyringRecord?
         do throws(StoreFault) {
             record = try account.directory.record(Self.name)

@@ -30,9 +30,9 @@ extension StateDirectory {
         }
         try migrateCredential(in: directory)
         let contents = try files { () throws(FileFault) in
-            try directory.read("account", cap: AccountRecord.cap)
+            try directory.read("account", cap: AccountFile.cap)
         }
-        guard let contents, var record = try? AccountRecord(versionOne: contents),
+        guard let contents, var record = try? AccountFile(versionOne: contents),
             record.uid == uid
         else { return }
         record.list(try printsOfVersionOne(directory, record: record))
@@ -51,7 +51,7 @@ extension StateDirectory {
     ///
     /// If there are too many, intact prints take precedence.
     private func printsOfVersionOne(
-        _ directory: Directory, record: AccountRecord
+        _ directory: Directory, record: AccountFile
     ) throws(StoreFault) -> [ListedPrint] {
         let prints = try files { () throws(FileFault) in
             try directory.makeDirectory(AccountState.printsName, mode: 0o700)

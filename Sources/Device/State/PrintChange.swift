@@ -15,8 +15,8 @@ package struct PrintChange: Sendable {
     package let removed: [StoredPrint]
 
     fileprivate let added: SealedPrint?
-    fileprivate let before: AccountRecord
-    fileprivate let after: AccountRecord
+    fileprivate let before: AccountFile
+    fileprivate let after: AccountFile
 }
 
 /// A new print and the record of its future file.
@@ -125,7 +125,7 @@ extension PrintStore {
     }
 
     private func draft(
-        from record: AccountRecord, adding new: SealedPrint?,
+        from record: AccountFile, adding new: SealedPrint?,
         removing isRemoved: (ListedPrint) -> Bool
     ) throws(StoreFault) -> PrintChange {
         let now = try enrolment(record)

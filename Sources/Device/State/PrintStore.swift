@@ -41,7 +41,7 @@ package struct PrintStore: Sendable {
         try enrolment(account.record())
     }
 
-    func enrolment(_ record: AccountRecord) throws(StoreFault) -> Enrolment {
+    func enrolment(_ record: AccountFile) throws(StoreFault) -> Enrolment {
         var prints: [StoredPrint] = []
         var damaged: [DamagedPrint] = []
         for listed in record.prints {
@@ -131,7 +131,7 @@ package struct PrintStore: Sendable {
     /// Removes files that are not listed.
     ///
     /// One that cannot be removed is ignored when prints are read.
-    func sweep(_ record: AccountRecord) {
+    func sweep(_ record: AccountFile) {
         guard let directory = account.printsDirectory else { return }
         try? directory.sweep()
         let counting = record.prints.map(\.fileName)

@@ -157,7 +157,7 @@ package struct StateDirectory: Sendable {
         _ name: AccountName, uid: UInt32, now: Instant
     ) throws(StoreFault) -> AccountState {
         if let found = try account(name, uid: uid) { return found }
-        guard AccountRecord.isSupported(name: name) else { throw .unsupportedName }
+        guard AccountFile.isSupported(name: name) else { throw .unsupportedName }
         try comparisons.begin(uid: uid)
         let directory = try files { () throws(FileFault) in
             try accountsRoot.makeDirectory(String(uid), mode: 0o700)
@@ -212,14 +212,14 @@ package struct StateDirectory: Sendable {
             if error.isMissing { return nil }
             throw .file(error)
         }
-        guard let record = try directory.record("account", as: AccountRecord.self) else {
+        guard let record = try directory.record("account", as: AccountFile.self) else {
             return nil
         }
         guard record.uid == uid else { throw .damaged(path: directory.path + "/account") }
         return state(directory, record: record)
     }
 
-    private func state(_ directory: Directory, record: AccountRecord) -> AccountState {
+    private func state(_ directory: Directory, record: AccountFile) -> AccountState {
         AccountState(
             name: record.name, uid: record.uid, accounts: accountsRoot, directory: directory,
             keys: keys, host: host, templates: templateKeys, rootPin: rootPin)

@@ -4,7 +4,7 @@ import LoginProtocol
 import MainContext
 import ReaderProtocol
 
-extension StoredPrint {
+extension ReaderPrint {
     /// Describes a print that the reader listed.
     ///
     /// This does not use `fp_print_serialize`, which ends the process if the reader stores text

@@ -122,8 +122,8 @@ extension Device {
     ///
     /// - Throws: `cancelled` if the task was cancelled in the meantime, or the driver's fault.
     func contents() async throws(ReaderFault) -> ReaderContents {
-        var prints: [StoredPrint] = []
-        for print in try await handle.listPrints() { prints.append(try StoredPrint(print)) }
+        var prints: [ReaderPrint] = []
+        for print in try await handle.listPrints() { prints.append(try ReaderPrint(print)) }
         if Task.isCancelled { throw .cancelled }
         return ReaderContents(prints, of: description.identity)
     }

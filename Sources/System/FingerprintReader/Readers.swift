@@ -142,7 +142,7 @@ package final class Readers {
         try await delete(try Print(template), on: reader)
     }
 
-    /// Deletes the print with this record, `StoredPrint.bytes`, from the reader's own storage.
+    /// Deletes the print with this record, `ReaderPrint.bytes`, from the reader's own storage.
     ///
     /// - Throws: `notFound` if no print has this record, `notSupported` if the reader cannot list
     ///   and delete.
@@ -155,7 +155,7 @@ package final class Readers {
         try await device.run(limit: Self.limit) { _ async throws(ReaderFault) in
             // The storage may have changed since it was listed, so it is listed again.
             for print in try await device.handle.listPrints() {
-                guard try StoredPrint(print).bytes == record else { continue }
+                guard try ReaderPrint(print).bytes == record else { continue }
                 return try await device.handle.delete(print)
             }
             throw .notFound

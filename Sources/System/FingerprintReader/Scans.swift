@@ -201,7 +201,7 @@ private final class GallerySearch {
     private let reader: String
     private var part: [Int] = []
     private var isLast = false
-    private var stranger: StoredPrint?
+    private var stranger: ReaderPrint?
     private var lost: Set<Int> = []
 
     init(on reader: String) {
@@ -238,7 +238,7 @@ private struct Scanned {
     var match: Int?
     /// A print from the reader's own storage that matched the finger, and was not among those
     /// looked for.
-    var stranger: StoredPrint?
+    var stranger: ReaderPrint?
 
     /// A scan without a match and without a stranger.
     init() {}
@@ -252,7 +252,7 @@ private struct Scanned {
                 ?? prints.firstIndex { unsafe fp_print_equal($0.pointer, match) != 0 }
         } else if let scanned = unsafe scanned {
             unsafe g_object_ref(gpointer(scanned))
-            stranger = try? StoredPrint(unsafe Print(owned: scanned))
+            stranger = try? ReaderPrint(unsafe Print(owned: scanned))
         }
     }
 }

@@ -51,7 +51,7 @@ enum ReaderReplies: Harness {
         let replies: [ReaderReply] = [
             .reader(reader),
             .print(
-                StoredPrint(
+                ReaderPrint(
                     finger: .leftThumb, account: "alice", identity: PrintIdentity(bytes: [1, 2]),
                     bytes: [UInt8](repeating: 7, count: 30))),
             .examine(reader: "elanmoc:0", identity: reader.identity),

@@ -105,7 +105,7 @@ extension Credentials {
     /// - Parameter state: judges the credential for the fingers that were read; it may revoke it.
     private func snapshot(
         of account: Account, kept: AccountState,
-        _ state: (Enrolment) throws(StoreFault) -> State.CredentialState
+        _ state: (Enrolment) throws(StoreFault) -> CredentialFileState
     ) throws(Denial) -> AccountSnapshot {
         let (stamp, enrolment, found) = try accounts.reading(account) { () throws(StoreFault) in
             // Read the stamp first, so that it reveals changes made while the records are read.
@@ -133,7 +133,7 @@ extension Credentials {
     @discardableResult
     func revokeIfUnfit(
         _ account: Account, kept: AccountState, enrolment: Enrolment
-    ) throws(StoreFault) -> State.CredentialState {
+    ) throws(StoreFault) -> CredentialFileState {
         try kept.credential.recover(for: enrolment)
         let found = try kept.credential.judgement(on: enrolment)
         guard case .unfit(let cause) = found else { return found }
@@ -148,7 +148,7 @@ extension Credentials {
     /// that depend on those keys end with them.
     func destroy(
         _ account: Account, kept: AccountState, because cause: InvalidationCause
-    ) throws(StoreFault) -> State.CredentialState {
+    ) throws(StoreFault) -> CredentialFileState {
         // Drop the password before the key: if root enables login again, it gives no password that
         // could replace the old one.
         if case .kept = try kept.keyring.state() {

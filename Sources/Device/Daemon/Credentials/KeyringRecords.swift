@@ -109,7 +109,7 @@ enum KeyringJudgement {
     case dropped(KeyringLoss)
 
     /// The state for the command protocol.
-    var onTheWire: CommandProtocol.KeyringState {
+    var onTheWire: KeyringState {
         switch self {
         case .off: .off
         case .kept: .on

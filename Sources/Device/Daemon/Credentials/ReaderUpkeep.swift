@@ -90,7 +90,7 @@ extension ReaderUpkeep {
     /// Call this before the prints are deleted from the account: after a crash in between, prints
     /// that still belong to an account are not deleted from the reader. Prints that readers do not
     /// store are ignored.
-    func noteDeletion(of prints: [State.StoredPrint]) throws(StoreFault) {
+    func noteDeletion(of prints: [StoredPrint]) throws(StoreFault) {
         let kinds = try AccountStorage(prints).kinds
         guard !kinds.isEmpty else { return }
         var work = try state.readerWork()
@@ -105,7 +105,7 @@ extension ReaderUpkeep {
     ///
     /// Meant for readers that cannot list their contents, which `tidyReaders` passes over. A
     /// failure is logged.
-    func noteDeleted(_ print: State.StoredPrint) {
+    func noteDeleted(_ print: StoredPrint) {
         do throws(StoreFault) {
             var work = try state.readerWork()
             for kind in try AccountStorage([print]).kinds { work.deleted(kind) }

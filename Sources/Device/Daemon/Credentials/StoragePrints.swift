@@ -37,7 +37,7 @@ extension ReaderContents {
     }
 }
 
-extension State.StoredPrint {
+extension StoredPrint {
     /// Whether the reader stores the print itself, and the template only refers to it.
     ///
     /// False for a template that cannot be read.
@@ -58,7 +58,7 @@ struct AccountStorage {
 
     /// Collects those of an account's prints that readers store; templates that cannot be read are
     /// skipped.
-    init(_ prints: [State.StoredPrint]) throws(StoreFault) {
+    init(_ prints: [StoredPrint]) throws(StoreFault) {
         for print in prints {
             guard let template = try? Template(bytes: print.template),
                 template.isStoredOnReader

@@ -199,7 +199,7 @@ extension Enrolments {
         password: VerifiedPassword?
     ) async {
         guard case .success(let contents) = await readers.list(reader) else { return }
-        var gone: [State.StoredPrint] = []
+        var gone: [StoredPrint] = []
         var isBlind = false
         do throws(Denial) {
             let isThere = try accounts.reading(account) { () throws(StoreFault) -> Bool in
@@ -266,7 +266,7 @@ extension Enrolments {
         // Open the template keys again: root may have trusted another TPM while a finger was
         // awaited, which closes them.
         await templates.openAllTemplates()
-        var replaced: [State.StoredPrint] = []
+        var replaced: [StoredPrint] = []
         let answer: Result<DoneAnswer, Denial>
         do {
             let key = try await templates.sealingKey(of: account)

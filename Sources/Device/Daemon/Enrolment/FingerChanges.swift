@@ -82,7 +82,7 @@ extension FingerChanges {
         finger: Finger?, contents: ReaderContents?, password: VerifiedPassword?,
         because reason: String
     ) async throws(StoreFault) -> DoneAnswer {
-        var former: State.CredentialState?
+        var former: CredentialFileState?
         var ended: UInt32?
         if let before {
             former = try credentials.revokeIfUnfit(account, kept: kept, enrolment: before)
@@ -118,7 +118,7 @@ extension FingerChanges {
     }
 }
 
-extension State.CredentialState {
+extension CredentialFileState {
     /// Whether login by finger stays on when the account changes its fingers.
     ///
     /// It does not if it was turned off, nor if another change has invalidated the credential: a
@@ -137,7 +137,7 @@ extension State.CredentialState {
     }
 
     /// The state as the command protocol expresses it.
-    var onTheWire: CommandProtocol.CredentialState {
+    var onTheWire: CredentialState {
         switch self {
         case .none, .damaged: .none
         case .issued: .valid

@@ -59,7 +59,7 @@ extension Fingers {
         _ request: DeleteRequest, account: Account, password: VerifiedPassword?,
         client: any Client
     ) async throws(Denial) -> Answer {
-        var gone: [State.StoredPrint] = []
+        var gone: [StoredPrint] = []
         // Whether all fingers were deleted although some prints could not be read, so that it is
         // unknown which prints on readers were theirs.
         var isBlind = false
@@ -87,7 +87,7 @@ extension Fingers {
     ///     read.
     func remove(
         _ finger: Finger?, of account: Account, password: VerifiedPassword?,
-        gone: inout [State.StoredPrint], isBlind: inout Bool
+        gone: inout [StoredPrint], isBlind: inout Bool
     ) async throws(Denial) -> DoneAnswer {
         do {
             guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
@@ -125,7 +125,7 @@ extension Fingers {
     /// A reader does one thing at a time, so the turn is needed. Does nothing if no print is stored
     /// on a reader; if it gets no turn, that is logged.
     func forget(
-        _ prints: [State.StoredPrint], of account: Account, client: any Client
+        _ prints: [StoredPrint], of account: Account, client: any Client
     ) async {
         guard prints.contains(where: \.isStoredOnReader) else { return }
         guard let turn = await turnToForget(account, client: client) else { return }
@@ -178,7 +178,7 @@ extension Fingers {
     /// Prints that still belong to a finger of the account are left alone (`isUncounted`). Readers
     /// that cannot list their contents are asked to delete each print; the others are tidied by
     /// `ReaderUpkeep`, which has a record of what to delete.
-    func forget(_ prints: [State.StoredPrint], of account: Account) async {
+    func forget(_ prints: [StoredPrint], of account: Account) async {
         for print in prints where isUncounted(print.template, of: account) {
             guard let template = try? Template(bytes: print.template) else { continue }
             if await readers.forget(template) { upkeep.noteDeleted(print) }

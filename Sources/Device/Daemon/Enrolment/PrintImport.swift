@@ -153,7 +153,7 @@ extension PrintImport {
         }
         return try accounts.reading(account) { () throws(StoreFault) in
             guard let kept = try accounts.kept(account) else {
-                return .done(DoneAnswer(prints: 0, state: CommandProtocol.CredentialState.none))
+                return .done(DoneAnswer(prints: 0, state: CredentialState.none))
             }
             let enrolment = try kept.prints.enrolment()
             let state = try kept.credential.judgement(on: enrolment)
@@ -318,7 +318,7 @@ extension PrintImport {
     }
 }
 
-extension State.StoredPrint {
+extension StoredPrint {
     /// The print's identity; nil if the template cannot be read.
     fileprivate var identity: PrintIdentity? { (try? Template(bytes: template))?.identity }
 }

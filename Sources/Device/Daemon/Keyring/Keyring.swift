@@ -113,7 +113,7 @@ extension Keyring {
     func settleKeyring(
         _ wants: Bool?, password: VerifiedPassword?, account: Account, kept: AccountState,
         because reason: String
-    ) async throws(StoreFault) -> CommandProtocol.KeyringState? {
+    ) async throws(StoreFault) -> KeyringState? {
         let enrolment = try kept.prints.enrolment()
         if wants == false || enrolment.isEmpty {
             try keyringRecords.forgetKeyring(account, kept: kept, because: reason)

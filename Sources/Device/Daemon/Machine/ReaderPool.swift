@@ -329,7 +329,7 @@ final class ReaderPool {
     /// Deletes a print that a list has shown; returns false if the reader has failed.
     ///
     /// A print that is already gone counts as deleted.
-    func delete(_ stored: ReaderProtocol.StoredPrint, on reader: String) async -> Bool {
+    func delete(_ stored: ReaderPrint, on reader: String) async -> Bool {
         do throws(ReaderFault) {
             try await simple(.deletePrint(record: stored.bytes, reader: reader))
             return true

@@ -7,13 +7,13 @@ import ReaderProtocol
 /// Each reply is compared with the request. `processEnded` is thrown for any reply that the request
 /// does not permit; the caller then stops listening, and the process is killed.
 struct Heard {
-    private var prints: [ReaderProtocol.StoredPrint] = []
+    private var prints: [ReaderPrint] = []
     private var part: [UInt8] = []
     private var template: Template?
     private var examinations: [String: Int] = [:]
 
     /// Adds a stored print to the list; at most `ReaderLimit.prints` may precede its end.
-    mutating func take(_ print: ReaderProtocol.StoredPrint) throws(ReaderFault) {
+    mutating func take(_ print: ReaderPrint) throws(ReaderFault) {
         guard prints.count < ReaderLimit.prints else { throw .processEnded }
         prints.append(print)
     }

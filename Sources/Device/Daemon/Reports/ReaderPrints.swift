@@ -91,7 +91,7 @@ extension ReaderPrints {
     /// `stored` is nil if the reader cannot list its contents.
     private struct ListedPrint {
         let answer: StoredPrintAnswer
-        let stored: ReaderProtocol.StoredPrint?
+        let stored: ReaderPrint?
     }
 
     /// The account of root, in whose name the turn is taken.
@@ -162,7 +162,7 @@ extension ReaderPrints {
             guard let name = String(validating: owned.name.bytes, as: UTF8.self),
                 let account = try? Account.named(name)
             else { continue }
-            var gone: [State.StoredPrint] = []
+            var gone: [StoredPrint] = []
             var isBlind = false
             _ = try await fingers.remove(
                 owned.finger, of: account, password: nil, gone: &gone, isBlind: &isBlind)

@@ -198,7 +198,7 @@ extension Duration {
 
 extension Reports {
     /// Adds the state of a credential: since when, in which vault, or why it is no longer valid.
-    func describe(_ credential: State.CredentialState, in status: inout StatusAnswer) {
+    func describe(_ credential: CredentialFileState, in status: inout StatusAnswer) {
         status.state = credential.onTheWire
         switch credential {
         case .none, .damaged: break

@@ -36,7 +36,7 @@ extension MACTokens {
                     if try await !end(token, account: account, kept: kept) { isTold = false }
                 }
                 return .done(
-                    DoneAnswer(state: isTold ? CommandProtocol.CredentialState.none : .disabled))
+                    DoneAnswer(state: isTold ? CredentialState.none : .disabled))
             } catch {
                 guard error == .vault(.doesNotOpen) else { throw error }
                 throw Denial(.unknownMacToken, subject: name)

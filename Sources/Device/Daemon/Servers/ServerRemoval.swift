@@ -147,7 +147,7 @@ private enum Removal {
     }
 
     /// The state for the command protocol.
-    var state: CommandProtocol.CredentialState {
+    var state: CredentialState {
         switch self {
         case .told: .none
         case .toldLater: .disabled

@@ -17,7 +17,7 @@ struct FingerQuery: Sendable {
 
 /// A finger that matched, and the reader on which it matched.
 struct ScannedFinger: Sendable {
-    let print: State.StoredPrint
+    let print: StoredPrint
     /// The identifier of the reader.
     let reader: String
 }
@@ -51,10 +51,10 @@ struct Gallery: Sendable {
     ///
     /// The index of a match refers to this array.
     let templates: [Template]
-    private let prints: [State.StoredPrint]
+    private let prints: [StoredPrint]
 
     /// Takes the prints whose template can be decoded, and leaves out the others.
-    init(_ prints: [State.StoredPrint]) {
+    init(_ prints: [StoredPrint]) {
         let pairs = prints.compactMap { print in
             (try? Template(bytes: print.template)).map { (print, $0) }
         }
@@ -63,7 +63,7 @@ struct Gallery: Sendable {
     }
 
     /// The print behind the template at this index; nil if the index is out of range.
-    func print(at index: Int) -> State.StoredPrint? {
+    func print(at index: Int) -> StoredPrint? {
         prints.indices.contains(index) ? prints[index] : nil
     }
 }

@@ -2,7 +2,7 @@
 import LoginProtocol
 
 /// A print in a reader's own storage, where another operating system may have put it.
-package struct StoredPrint: Equatable, Sendable {
+package struct ReaderPrint: Equatable, Sendable {
     /// The finger, if the reader stores it.
     package let finger: Finger?
     /// The account that it was enrolled for, if the reader stores it.
@@ -38,10 +38,10 @@ package struct ReaderContents: Equatable, Sendable {
     /// The reader.
     package let reader: ReaderIdentity
     /// All prints, including those that other systems enrolled, sorted by their records.
-    package let prints: [StoredPrint]
+    package let prints: [ReaderPrint]
 
     /// Creates the contents of a reader's storage from its prints in any order.
-    package init(_ prints: [StoredPrint], of reader: ReaderIdentity) {
+    package init(_ prints: [ReaderPrint], of reader: ReaderIdentity) {
         self.reader = reader
         self.prints = prints.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }

@@ -9,7 +9,7 @@ import SignedFormats
 /// all. The list decides which files in `prints/` count. The record is not authenticated, but the
 /// prints' files are, and a credential opens only for the prints and the generation that it was
 /// sealed to.
-struct AccountRecord: LineRecord, Equatable {
+struct AccountFile: LineRecord, Equatable {
     static let cap = 2_048
     /// The version that is written.
     ///
@@ -80,7 +80,7 @@ struct AccountRecord: LineRecord, Equatable {
         generation = try lines.number("generation")
         created = try lines.instant("created")
         prints = []
-        guard AccountRecord.isSupported(name: name) else { throw .malformed }
+        guard AccountFile.isSupported(name: name) else { throw .malformed }
     }
 
     /// Whether a name can be a principal in an allowed_signers file; ssh-keygen(1).
