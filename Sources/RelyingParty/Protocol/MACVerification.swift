@@ -1,5 +1,5 @@
-import Crypto
 // SPDX-License-Identifier: Apache-2.0
+import Crypto
 import Domain
 import SQL
 import ServerAPI
