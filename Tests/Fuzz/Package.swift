@@ -1,5 +1,5 @@
-// swift-tools-version: 6.2
 // SPDX-License-Identifier: Apache-2.0
+// swift-tools-version: 6.2
 import PackageDescription
 
 // A package of its own, so that nothing that is installed or tested is built with the fuzzer in it.

@@ -1,5 +1,5 @@
-import SQL
 // SPDX-License-Identifier: Apache-2.0
+import SQL
 import ServerAPI
 
 /// Lists that an application can show a person about their account: operations and audit lines.

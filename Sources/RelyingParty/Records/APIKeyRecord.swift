@@ -1,5 +1,5 @@
-import SQL
 // SPDX-License-Identifier: Apache-2.0
+import SQL
 import ServerAPI
 
 /// Whether an API key may be used, and what for.

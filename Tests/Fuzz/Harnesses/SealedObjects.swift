@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import TPMStructures
 
-// SPDX-License-Identifier: Apache-2.0
 @testable import Sealing
 @testable import TPM
 

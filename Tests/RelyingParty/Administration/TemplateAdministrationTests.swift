@@ -1,5 +1,5 @@
-import SQLSupport
 // SPDX-License-Identifier: Apache-2.0
+import SQLSupport
 import ServerAPI
 import Testing
 

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import SQL
 import SQLSupport
-// SPDX-License-Identifier: Apache-2.0
 import ServerAPI
 import Testing
 
