@@ -430,8 +430,7 @@ func programs() -> Package {
                 name: "ModuleVerifier",
                 dependencies: [
                     "CPAMModule", "Domain", "LoginProtocol", "ModuleOptions", "SignedFormats",
-                ], path: "Sources/Module",
-                sources: ["CString.swift", "Libcrypto.swift", "Verifier.swift"],
+                ], path: "Sources/Module/Verification",
                 swiftSettings: common),
             .executableTarget(
                 name: "PAMModuleProbe", path: "Tests/PAMModuleProbe",
