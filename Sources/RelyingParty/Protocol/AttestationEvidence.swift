@@ -5,7 +5,7 @@ import ServerAPI
 import TPMStructures
 
 /// What proves an attested key, as it is stored and given out: all that the server has checked,
-/// except for the secret, which only proves itself to whoever has made it.
+/// except for the secret, which proves itself only to its maker.
 ///
 /// docs/admin/SERVER-OPERATE.md says how to check it with openssl and tpm2-tools.
 struct AttestationEvidence: Codable, Sendable {

@@ -5,7 +5,7 @@ import Posix
 /// The addresses that callbacks may be sent to: all public ones, and those that the administrator
 /// lists (`callback.networks`).
 ///
-/// A back end's administrator chooses the URL and whoever runs the name's zone its addresses, so
+/// A back end's administrator chooses the URL, and the owner of the name's zone its addresses, so
 /// neither may make the server call a machine that only the server can reach.
 struct CallbackNetworks: Sendable {
     /// The networks that the administrator lists.

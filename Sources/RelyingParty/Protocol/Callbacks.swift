@@ -17,7 +17,7 @@ struct Callbacks: Sendable {
     let networks: CallbackNetworks
     /// After how many hours an event that was not delivered is dropped.
     let keepHours: Int64
-    /// Counted by whoever sends.
+    /// Counted by the code that sends.
     let figures: CallbackFigures
 }
 

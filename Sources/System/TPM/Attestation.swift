@@ -26,7 +26,7 @@ package struct TPMAttester {
     /// Creates an attestation key under the root key: it signs nothing but the TPM's own
     /// statements.
     ///
-    /// It has an empty authorisation value, because what it signs is true whoever asks. Throws
+    /// It has an empty authorisation value, because what it signs is true for any caller. Throws
     /// `.malformed` if the TPM returned an object other than the requested one.
     package func createAttestationKey(root: StorageRoot) throws(TPMFault) -> ObjectParts {
         let parts = try connection.create(.attestation, data: nil, authorisation: nil, root: root)

@@ -32,7 +32,7 @@ enum AttestationOutcome: Sendable {
 
 /// Proves to servers that new keys are in this machine's TPM.
 ///
-/// The server is asked what it requires before a finger is asked for, so that nobody touches the
+/// The server is asked what it requires before a finger is asked for, so that no user touches the
 /// reader for a registration that this machine cannot complete. A server that only accepts
 /// attestations gets one if the TPM can make it.
 @ServiceActor
