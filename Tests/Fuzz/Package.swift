@@ -29,6 +29,7 @@ let package = Package(
             name: "CTSS", path: "Sources/C/CTSS",
             pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
         .systemLibrary(name: "CSystemd", path: "Sources/C/CSystemd", pkgConfig: "libsystemd"),
+        .systemLibrary(name: "CCurl", path: "Sources/C/CCurl", pkgConfig: "libcurl"),
         .systemLibrary(
             name: "CMicrohttpd", path: "Sources/C/CMicrohttpd", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CGnuTLS", path: "Sources/C/CGnuTLS", pkgConfig: "gnutls"),
@@ -149,6 +150,9 @@ let package = Package(
             name: "Systemd", dependencies: ["CSystemd", "Posix"], path: "Sources/System/Systemd",
             swiftSettings: common),
         .target(
+            name: "HTTPClient", dependencies: ["CCurl", "Posix"],
+            path: "Sources/System/HTTPClient", swiftSettings: common),
+        .target(
             name: "HTTPServer", dependencies: ["CGnuTLS", "CMicrohttpd", "Posix"],
             path: "Sources/System/HTTPServer", swiftSettings: common),
         .target(
@@ -159,8 +163,8 @@ let package = Package(
             name: "RelyingParty",
             dependencies: [
                 "ArgumentSyntax", "Authorization", "Configuration", "ConfigurationFiles", "Crypto",
-                "Domain", "HTTPServer", "JSONFormat", "LoginMessages", "Posix", "SQL", "ServerAPI",
-                "SignedFormats", "Systemd", "TPMStructures",
+                "Domain", "HTTPClient", "HTTPServer", "JSONFormat", "LoginMessages", "Posix", "SQL",
+                "ServerAPI", "SignedFormats", "Systemd", "TPMStructures",
             ], path: "Sources/RelyingParty", swiftSettings: common),
         .executableTarget(
             name: "harnesses",

@@ -13,9 +13,9 @@ enum RecordSamples {
     private static let digest = [UInt8](repeating: 3, count: 32)
     private static let state = EnrolmentState(generation: 7, digest: digest)
 
-    static var accounts: [AccountRecord] {
-        let new = AccountRecord(name: "alice", uid: 1_000, generation: 0, created: now)
-        var account = AccountRecord(name: "alice", uid: 1_000, generation: 7, created: now)
+    static var accounts: [AccountFile] {
+        let new = AccountFile(name: "alice", uid: 1_000, generation: 0, created: now)
+        var account = AccountFile(name: "alice", uid: 1_000, generation: 7, created: now)
         account.list([
             ListedPrint(identifier: .sample(0..<16), finger: .leftThumb),
             ListedPrint(identifier: .sample(1..<17), finger: nil),

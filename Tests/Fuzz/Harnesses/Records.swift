@@ -20,7 +20,7 @@ enum Records: Harness {
         .record(RecordSamples.readerWork),
         .record(RecordSamples.owners),
         .record(RecordSamples.keyrings),
-        .former(RecordSamples.accountsOfVersionOne, AccountRecord.init(versionOne:)),
+        .former(RecordSamples.accountsOfVersionOne, AccountFile.init(versionOne:)),
         .former(RecordSamples.credentialsOfVersionOne, CredentialRecord.init(versionOne:)),
         .version, .device, .names,
         .record(RecordSamples.templateKeys),

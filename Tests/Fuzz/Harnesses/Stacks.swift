@@ -32,7 +32,7 @@ enum Stacks: Harness {
         for type in StackType.allCases {
             let chain = files.chain(of: "fuzz", type: type)
             require(chain.handlers.count <= 2_048, "an endless chain")
-            for code in [ReturnCode.success, .authErr, .ignore] {
+            for code in [PAMReturnCode.success, .authErr, .ignore] {
                 let calls = chain.run { _ in code }.calls.map(\.index)
                 require(zip(calls, calls.dropFirst()).allSatisfy { $0 < $1 }, "a way back")
                 require(calls.allSatisfy(chain.handlers.indices.contains), "a module too many")
