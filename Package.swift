@@ -517,16 +517,16 @@ func programs() -> Package {
             .testTarget(
                 name: "SealingTests",
                 dependencies: [
-                    "CommandMessages", "Crypto", "Domain", "LoginMessages", "Posix", "StateSupport",
-                    "TPMStructures", "TestSupport", "Sealing",
+                    "CommandMessages", "Crypto", "Domain", "Gate", "LoginMessages", "Posix",
+                    "SignedFormats", "StateSupport", "TPMStructures", "TestSupport", "Sealing",
                 ],
                 path: "Tests/Sealing", swiftSettings: common),
             .testTarget(
                 name: "StateTests",
                 dependencies: [
                     "Authorization", "CommandMessages", "CommandProtocol", "Crypto", "Doctor",
-                    "Domain", "LoginMessages", "LoginProtocol", "Posix", "Sealing", "SignedFormats",
-                    "State", "StateSupport", "TestSupport",
+                    "Domain", "Gate", "LoginMessages", "LoginProtocol", "Posix", "Sealing",
+                    "SignedFormats", "State", "StateSupport", "TestSupport",
                 ], path: "Tests/State", swiftSettings: common),
             .testTarget(
                 name: "DaemonTests",

@@ -39,6 +39,25 @@ struct LockoutTests {
         #expect(state.failures == 15)
     }
 
+    @Test(
+        "a pause holds for the password, too; and the password may be tried where only it unlocks")
+    func password() {
+        var state = failed(5, at: 100)
+        #expect(state.passwordVerdict(at: moment(100)) == .lockedForNow(.seconds(30)))
+        #expect(state.passwordVerdict(at: moment(130)) == .open)
+        state = failed(19, at: 100)
+        #expect(state.passwordVerdict(at: moment(100)) == .open)
+        // The twentieth failure, of a finger or a password, and each wrong password after it.
+        for start in [200, 300, 400] {
+            state = failed(1, from: state, at: start)
+            #expect(state.verdict(at: moment(start + 60)) == .lockedUntilPassword)
+            #expect(state.passwordVerdict(at: moment(start + 29)) == .lockedForNow(.seconds(1)))
+            #expect(state.passwordVerdict(at: moment(start + 30)) == .open)
+        }
+        #expect(state.lifted().verdict(at: moment(401)) == .open)
+        #expect(Lockout.unreadable.passwordVerdict(at: moment(1)) == .open)
+    }
+
     @Test("the attempt counts before the finger is asked")
     func beforeTouch() {
         let state = failed(4, at: 1).beginningAttempt(at: moment(2))

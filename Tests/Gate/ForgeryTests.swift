@@ -58,6 +58,57 @@ struct ForgeryTests {
                 }
                 """, refusal: "'Match' initializer is inaccessible due to 'fileprivate'"),
         Forgery(
+            testDescription: "does not sign for a password that somebody says was accepted",
+            source: """
+                func forge(_ presence: Presence, _ clock: Clock) -> PasswordMatch {
+                    PasswordMatch(account: 0, presence: presence, clock: clock)
+                }
+                """, refusal: "'PasswordMatch' initializer is inaccessible due to 'fileprivate'"),
+        Forgery(
+            testDescription: "does not sign for a copy of a password's match",
+            source: """
+                func forge(_ proof: PasswordProof<Int>) -> PasswordMatch {
+                    proof.match
+                }
+                """, refusal: "'proof.match' is borrowed and cannot be consumed"),
+        Forgery(
+            testDescription: "does not sign for a proof of a password that somebody made up",
+            source: """
+                func forge(
+                    _ match: consuming PasswordMatch, _ attempt: any LockoutAttempt
+                ) -> PasswordProof<Int> {
+                    PasswordProof(match, verified: 0, attempt: attempt, suspensions: 0)
+                }
+                """, refusal: "initializer is inaccessible due to 'fileprivate'"),
+        Forgery(
+            testDescription: "takes no password without evidence that somebody is there",
+            source: """
+                func forge<Judge: PasswordJudge>(
+                    _ gate: PasswordGate<Judge>, _ query: Judge.Query, _ ledger: any LockoutLedger
+                ) async throws(Denial) -> PasswordProof<Judge.Verified> {
+                    try await gate.password(of: 0, query: query, counting: ledger)
+                }
+                """, refusal: "missing argument for parameter 'presence'"),
+        Forgery(
+            testDescription: "does not open data for a password",
+            source: """
+                func forge(
+                    _ data: any ReadyData, _ context: SealingContext, _ proof: PasswordProof<Int>
+                ) throws -> SecretBytes {
+                    try data.open(context, for: proof.match)
+                }
+                """, refusal: "cannot convert value of type 'PasswordMatch'"),
+        Forgery(
+            testDescription: "takes no message of its choice for a registration",
+            source: """
+                func forge() -> RegistrationMessage {
+                    RegistrationMessage(bytes: message)
+                }
+                """,
+            refusal:
+                "cannot convert value of type '[UInt8]' to expected argument type 'LoginStatement'"
+        ),
+        Forgery(
             testDescription: "does not sign for a copy of a match",
             source: """
                 func forge(_ touch: Touch<Int>) -> Match {
@@ -127,6 +178,18 @@ struct ForgeryTests {
         let outcome = try Self.compile(forgery.source)
         #expect(outcome.ending == .exited(1))
         #expect((outcome.output + outcome.errors).contains(forgery.refusal), "\(outcome.errors)")
+    }
+
+    @Test("signs where there is a password's match") func acceptedPassword() throws {
+        let outcome = try Self.compile(
+            """
+            func sign(
+                _ key: any ReadyKey, _ context: SealingContext, _ proof: PasswordProof<Int>
+            ) throws -> P256Signature {
+                try key.sign(message, context: context, for: proof.match)
+            }
+            """)
+        #expect(outcome.ending == .exited(0), "\(outcome.errors)")
     }
 
     // Else the others might be refused for anything.

@@ -41,14 +41,7 @@ package enum PlayedTouch {
     }
 
     @ServiceActor private static func touch(_ uid: UInt32) async throws -> Touch<UInt32> {
-        let account = Account(name: "uid\(uid)", uid: uid, gid: uid, home: "/")
-        let settings = try Configuration(
-            files: [("the test", Array("[login]\nwithout-logind = any\n".utf8))])
-        let examiner = PresenceExaminer(settings, facts: FactsWithoutLogind())
-        let ends = try PacketSocket.pair()
-        let client = try examiner.client(on: ends.first.descriptor)
-        let presence = try examiner.evidence(
-            for: client, account: account, claims: PresenceClaims(), others: .allowed)
+        let (examiner, presence) = try PlayedTouch.presence(uid)
         let gate = TouchGate(
             PlayedScanner(), queue: TouchQueue(limit: 1), examiner: examiner,
             machine: AwakeMachine(), clock: .system)
@@ -63,6 +56,55 @@ package enum PlayedTouch {
             interruptedBy: Interruption()
         ) { _ in }
     }
+
+    /// A user who is at the machine, and who judges that.
+    fileprivate static func presence(_ uid: UInt32) throws -> (PresenceExaminer, Presence) {
+        let account = Account(name: "uid\(uid)", uid: uid, gid: uid, home: "/")
+        let settings = try Configuration(
+            files: [("the test", Array("[login]\nwithout-logind = any\n".utf8))])
+        let examiner = PresenceExaminer(settings, facts: FactsWithoutLogind())
+        let ends = try PacketSocket.pair()
+        let client = try examiner.client(on: ends.first.descriptor)
+        let presence = try examiner.evidence(
+            for: client, account: account, claims: PresenceClaims(), others: .allowed)
+        return (examiner, presence)
+    }
+}
+
+/// Passwords that are right, for tests that open keys with them: through the same gate as
+/// everybody's, with a judge that accepts each.
+package enum PlayedPassword {
+    /// A password of an account's, which nothing counts.
+    package static func of(
+        _ uid: UInt32, clock: Clock = .system
+    ) throws -> PasswordProof<UInt32> {
+        MainLoop.runInBackground()
+        let outcome = Outcome()
+        onService {
+            do {
+                let (examiner, presence) = try PlayedTouch.presence(uid)
+                let gate = PasswordGate(
+                    PlayedJudge(), examiner: examiner, machine: AwakeMachine(), clock: clock)
+                outcome.result = .success(
+                    try await gate.password(
+                        of: uid, query: uid, presence: presence, counting: NoLedger()))
+            } catch { outcome.result = .failure(error) }
+            outcome.ready.signal()
+        }
+        outcome.ready.wait()
+        return try outcome.result.get()
+    }
+
+    // SAFETY: written before the semaphore is signalled, read after.
+    private final class Outcome: @unchecked Sendable {
+        let ready = DispatchSemaphore(value: 0)
+        var result: Result<PasswordProof<UInt32>, any Error> = .failure(Denial(.cancelled))
+    }
+}
+
+private struct PlayedJudge: PasswordJudge {
+    func typed(for query: UInt32) async throws(Denial) -> UInt32 { query }
+    func verified(_ typed: UInt32, for query: UInt32) async throws(Denial) -> UInt32? { typed }
 }
 
 private struct PlayedScanner: FingerScanner {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Limits failed matches of an account's fingers.
+/// Limits failed matches of an account's fingers, and of its password where that takes a finger's
+/// place.
 ///
-/// Every fifth failed match locks the fingers for 30 seconds, and twenty since the last success
+/// Failures of both count together. Every fifth failed match locks the fingers for 30 seconds, and twenty since the last success
 /// lock them until the user gives the password. A scan of bad quality is not a failure. The caller
 /// stores each new state before it acts on it, so an attempt counts as failed from its beginning,
 /// and a crash or a killed daemon does not undo it. A reboot does not shorten a pause.
@@ -78,9 +79,22 @@ package struct Lockout: Equatable, Sendable {
         return left > .zero ? .lockedForNow(left) : .open
     }
 
-    /// Returns the state to store before the reader is asked: one more failure.
+    /// Returns whether the password may be tried now in place of a finger: `.open` or
+    /// `.lockedForNow`.
     ///
-    /// Every fifth failure starts a pause at `now`. Call it only if `verdict` is `.open`.
+    /// A pause holds for both. After that, the password may be tried even where only it unlocks the
+    /// fingers; from then on, each wrong one starts another pause.
+    package func passwordVerdict(at now: Moment) -> Verdict {
+        guard let pausedAt else { return .open }
+        let left = Lockout.pause - max(.zero, now.elapsed(since: pausedAt))
+        return left > .zero ? .lockedForNow(left) : .open
+    }
+
+    /// Returns the state to store before the reader is asked or a password is checked: one more
+    /// failure.
+    ///
+    /// Every fifth failure starts a pause at `now`, and so does each one from the twentieth on. Call
+    /// it only if `verdict` or `passwordVerdict` is `.open`.
     package func beginningAttempt(at now: Moment) -> Lockout {
         var next = self
         next.failures = min(failures, Lockout.failuresUntilPassword - 1) + 1

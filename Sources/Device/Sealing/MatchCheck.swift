@@ -5,9 +5,13 @@ import Posix
 
 // Where a match opens a key or data, whatever the vault. A vault signs only with a
 // `SigningPermission`, and no other file can create one. The uses that need no match are in
-// `WithoutMatch.swift`, except for the signature on a removal, which is at the end of this file.
+// `WithoutMatch.swift`, except for the signature on a removal, which is in this file. A key that is
+// sealed to fingers signs for a `Match`, and one that is sealed to a password for a
+// `PasswordMatch`; only the statement of a registration, which both of its new keys sign, is signed
+// for either.
 
-/// The permission to sign one message, created for a match or for the statement of a removal.
+/// The permission to sign one message, created for a match of a finger or of a password, or for
+/// the statement of a removal.
 package struct SigningPermission: ~Copyable {
     fileprivate init() {}
 }
@@ -17,12 +21,44 @@ extension ReadyKey {
     ///
     /// The caller computes the context again after the match. Throws `.doesNotOpen` unless the
     /// context equals the one that the key was sealed to, and `.trouble` if the match belongs to
-    /// another account or is 60 seconds old or more.
+    /// another account or is 60 seconds old or more, or if the key is sealed to a password.
     package func sign(
         _ message: [UInt8], context: SealingContext, for match: borrowing Match
     ) throws(VaultError) -> P256Signature {
         try context.check(match)
+        try context.checkOpener(.finger)
         return try sign(message, context: context, by: SigningPermission())
+    }
+
+    /// Signs the SHA-256 of a message with ECDSA on P-256, for a password that was accepted.
+    ///
+    /// The caller computes the context from the account's present entry in shadow(5). Throws
+    /// `.doesNotOpen` unless the context equals the one that the key was sealed to, and `.trouble`
+    /// if the password is another account's or was accepted 60 seconds ago or more, or if the key is
+    /// sealed to fingers.
+    package func sign(
+        _ message: [UInt8], context: SealingContext, for match: borrowing PasswordMatch
+    ) throws(VaultError) -> P256Signature {
+        try context.check(match)
+        try context.checkOpener(.password)
+        return try sign(message, context: context, by: SigningPermission())
+    }
+
+    /// Signs the statement of a registration with a key that it registers, for a match.
+    package func sign(
+        _ registration: RegistrationMessage, context: SealingContext, for match: borrowing Match
+    ) throws(VaultError) -> P256Signature {
+        try context.check(match)
+        return try sign(registration.bytes, context: context, by: SigningPermission())
+    }
+
+    /// Signs the statement of a registration with a key that it registers, for a password.
+    package func sign(
+        _ registration: RegistrationMessage, context: SealingContext,
+        for match: borrowing PasswordMatch
+    ) throws(VaultError) -> P256Signature {
+        try context.check(match)
+        return try sign(registration.bytes, context: context, by: SigningPermission())
     }
 
     /// Signs the statement that gives up a registration, the only kind of statement that needs no
@@ -43,6 +79,7 @@ extension ReadyData {
         _ context: SealingContext, for match: borrowing Match
     ) throws(VaultError) -> SecretBytes {
         try context.check(match)
+        try context.checkOpener(.finger)
         return try lift(context).content
     }
 }
@@ -64,6 +101,28 @@ extension SealingContext {
         }
         guard match.account == uid else {
             throw .trouble(.failed("the finger that matched belongs to another account"))
+        }
+    }
+
+    /// Throws `.trouble` unless the password belongs to the account of this context and was accepted
+    /// less than 60 seconds ago.
+    fileprivate func check(_ match: borrowing PasswordMatch) throws(VaultError) {
+        guard match.age >= .zero, match.age < Self.longestAge else {
+            throw .trouble(.failed("the password was accepted too long ago"))
+        }
+        guard match.account == uid else {
+            throw .trouble(.failed("the password that was accepted belongs to another account"))
+        }
+    }
+
+    /// Throws `.trouble` unless what is sealed to this context opens for such a match.
+    fileprivate func checkOpener(_ opener: KeyOpener) throws(VaultError) {
+        guard use.opener == opener else {
+            throw .trouble(
+                .failed(
+                    opener == .finger
+                        ? "the key opens for the password, not for a finger"
+                        : "the key opens for a finger, not for the password"))
         }
     }
 }

@@ -27,7 +27,7 @@ package struct PasswordState: Equatable, Sendable {
     ///
     /// `item` is the id of the item that the digest is stored with.
     package init(
-        of entry: ShadowEntry?, account: AccountName, item: KeyringItemID, host: HostSecret
+        of entry: ShadowEntry?, account: AccountName, item: some FixedBytes, host: HostSecret
     ) throws(VaultError) {
         guard let entry else {
             digest = nil

@@ -16,6 +16,27 @@ package enum SealingUse: Equatable, Sendable {
     ///
     /// It is not bound to fingers, since templates must be readable before a finger can match.
     case templates
+    /// A key that signs for a server once the account's password was given.
+    ///
+    /// It is not bound to fingers, but to the digest of the account's entry in shadow(5), which is
+    /// stored nowhere: a key made for another password does not open.
+    case passwordKey(password: [UInt8])
+
+    /// What a key of this kind opens for.
+    var opener: KeyOpener {
+        switch self {
+        case .passwordKey: .password
+        case .credential, .secret, .keyring, .templates: .finger
+        }
+    }
+}
+
+/// What a sealed key opens for, apart from the exceptions in `WithoutMatch.swift`.
+enum KeyOpener: Equatable, Sendable {
+    /// A `Match`.
+    case finger
+    /// A `PasswordMatch`.
+    case password
 }
 
 /// Everything that must be unchanged for a sealed item to open.
@@ -63,6 +84,24 @@ package struct SealingContext: Equatable, Sendable {
             use: .templates, enrolment: enrolment)
     }
 
+    /// Returns the context of an account's password key for a server.
+    ///
+    /// `item` is the credential's id, `password` the present state of the account's password.
+    /// Returns nil if the account has no entry in shadow(5), because a change of the password would
+    /// go unnoticed, and for names of a wrong length.
+    package static func passwordKey(
+        account: AccountName, uid: UInt32, item: CredentialID, relyingParty: String,
+        password: PasswordState
+    ) -> SealingContext? {
+        let none = [UInt8](repeating: 0, count: SHA256.digestCount)
+        guard let digest = password.digest,
+            let enrolment = EnrolmentState(generation: 0, digest: none)
+        else { return nil }
+        return SealingContext(
+            account: account, uid: uid, item: item, relyingParty: relyingParty,
+            use: .passwordKey(password: digest), enrolment: enrolment)
+    }
+
     /// Returns an unambiguous encoding of all fields, prefixed with a label.
     func encoded(label: StaticString) -> [UInt8] {
         var fields = owner(label)
@@ -97,6 +136,9 @@ package struct SealingContext: Equatable, Sendable {
             fields.append(name)
         case .keyring: fields.append(Array("keyring".utf8))
         case .templates: fields.append(Array("templates".utf8))
+        case .passwordKey(let password):
+            fields.append(Array("password".utf8))
+            fields.append(password)
         }
     }
 }

@@ -17,7 +17,8 @@ package enum VaultKind: String, CaseIterable, Sendable {
 /// Seals private keys and small secrets, and opens them only in the context they were sealed to.
 ///
 /// Opening takes two steps. `ready` does the slow part while the daemon waits for the finger; the
-/// ready object then signs or opens for a `Match`. The exceptions that need no match are listed in
+/// ready object then signs or opens for a `Match`, or signs for a `PasswordMatch` with a key that is
+/// sealed to the account's password. The exceptions that need no match are listed in
 /// `WithoutMatch.swift`. Calls may block for as long as the hardware takes.
 ///
 /// Errors are `.doesNotOpen` for a wrong context or altered bytes, `.malformed` for bytes of
@@ -88,9 +89,9 @@ package protocol RootedVault: Vault {
 package protocol ReadyKey: AnyObject, Sendable {
     /// Signs the SHA-256 of a message with ECDSA on P-256.
     ///
-    /// Callers use `sign(_:context:for:)` with a match, or `sign(_:context:)` for a removal: only
-    /// these create a permission. Throws `.doesNotOpen` unless the context equals the one that the
-    /// key was sealed to.
+    /// Callers use `sign(_:context:for:)` with a match of a finger or of a password, or
+    /// `sign(_:context:)` for a removal: only these create a permission. Throws `.doesNotOpen` unless
+    /// the context equals the one that the key was sealed to.
     func sign(
         _ message: [UInt8], context: SealingContext, by permission: borrowing SigningPermission
     ) throws(VaultError) -> P256Signature

@@ -6,7 +6,8 @@ import SignedFormats
 
 // This file defines the uses of sealed keys and data that need no match: the statement of a
 // removal, data that are about to be sealed again, and template keys. `Vault.reseal` needs no match
-// either, but yields only sealed bytes. Everything else requires a `Match`.
+// either, but yields only sealed bytes. Everything else requires a `Match` or a `PasswordMatch`. The
+// statement of a registration, which needs either, is defined here beside that of a removal.
 
 /// The signed form of the statement by which a device gives up its registration at a server.
 ///
@@ -27,6 +28,29 @@ package struct RemovalMessage: Sendable {
         bytes = try crypto { () throws(CryptoFault) in
             SSHSignature.signedData(
                 namespace: SignatureNamespace.login.bytes,
+                messageDigest: try SHA256.digest(text))
+        }
+    }
+}
+
+/// The signed form of the statement that registers keys, which each of the new keys signs.
+///
+/// A match of either factor suffices for it: the keys were made in the same request, and the
+/// signature shows only that the device has them. No server accepts the statement for a login.
+package struct RegistrationMessage: Sendable {
+    let bytes: [UInt8]
+
+    /// Creates the bytes to sign from a statement, in the namespace of registrations.
+    ///
+    /// Throws `.malformed` for a statement about anything but a registration or a new password key.
+    package init(_ statement: LoginStatement) throws(VaultError) {
+        guard
+            statement.action == LoginAction.register || statement.action == LoginAction.passwordKey
+        else { throw .malformed }
+        let text = statement.encoded()
+        bytes = try crypto { () throws(CryptoFault) in
+            SSHSignature.signedData(
+                namespace: SignatureNamespace.registration.bytes,
                 messageDigest: try SHA256.digest(text))
         }
     }

@@ -224,6 +224,11 @@ package struct VerdictExpectation: Sendable {
 package enum Factor {
     /// A touch on a reader of this machine.
     package static var fingerprint: [UInt8] { StaticString("fingerprint").bytes }
+    /// The account's password, checked on this machine; signed with a key of its own.
+    ///
+    /// Never in a local statement: only servers accept it, where an application's policy or an
+    /// operation's template says so.
+    package static var password: [UInt8] { StaticString("password").bytes }
     /// Possession of the device, without a touch; sufficient only to give up rights that the device
     /// has.
     package static var possession: [UInt8] { StaticString("possession").bytes }

@@ -22,8 +22,8 @@ package struct LoginStatement: CanonicalText {
     package var service: ServiceName
     /// The terminal; empty if there was none.
     package var terminal: [UInt8]
-    /// The command or action that was authorised, or `ModulePurpose` for a PAM module's verdict;
-    /// empty if unknown.
+    /// The command or action that was authorised, `ModulePurpose` for a PAM module's verdict, or
+    /// `PasswordKeyPurpose` for a new password key; empty if unknown.
     package var purpose: [UInt8]
     /// How the signature was made.
     package var claims: StatementClaims
@@ -77,6 +77,16 @@ package enum ModulePurpose {
     }
 }
 
+/// The `purpose` of a statement that registers a password key besides the fingerprint key.
+///
+/// The fingerprint key signs it, so a person who compares that key's fingerprint has compared both.
+package enum PasswordKeyPurpose {
+    /// The text `password-key POINT`, with the uncompressed point in base64url.
+    package static func text(_ key: PublicKeyPoint) -> [UInt8] {
+        Array("password-key ".utf8) + Base64.encode(key.bytes, alphabet: .url)
+    }
+}
+
 /// The actions that a server issues challenges for; the values of the line `action`.
 package enum LoginAction {
     /// Proving possession of a new key, in the namespace `registration@signet`.
@@ -85,6 +95,8 @@ package enum LoginAction {
     package static var login: [UInt8] { StaticString("login").bytes }
     /// Issuing a MAC token.
     package static var macToken: [UInt8] { StaticString("mac-token").bytes }
+    /// Replacing the registration's password key, or adding one.
+    package static var passwordKey: [UInt8] { StaticString("password-key").bytes }
     /// Unblocking a registration that the server has blocked.
     package static var unblock: [UInt8] { StaticString("unblock").bytes }
     /// Removing a registration by its own device.

@@ -39,8 +39,8 @@ package struct StatementHead: Equatable, Sendable {
 
 /// The lines that end every statement of a device for a relying party: how the signature was made.
 package struct StatementClaims: Equatable, Sendable {
-    /// How the user was authenticated: `fingerprint`, or `possession` without a touch; see
-    /// `Factor`.
+    /// How the user was authenticated: `fingerprint`, `password`, or `possession` without either;
+    /// see `Factor`.
     package var factor: [UInt8]
     /// The device's claims about itself, which prove nothing.
     package var integrity: Integrity
