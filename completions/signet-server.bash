@@ -84,11 +84,12 @@ _signet_server() {
             ':--try') selector=${word%%=*} ;;
         esac
         case $word in
-            --config | --audience | --devices | --commit | --biometrics | --keys | \
-                --secure-boot | --max-failures | --access-seconds | --refresh-seconds | \
-                --roles | --scopes | --expires | --after | --limit | --flags | --minutes | \
-                --account | --status | --purpose | --seconds | --device | --since | \
-                --application | --event | --api-key | --before | --head | --mac-tokens) ((index += 1)) ;;
+            --config | --audience | --devices | --commit | --biometrics | --passwords | \
+                --keys | --secure-boot | --max-failures | --access-seconds | \
+                --refresh-seconds | --roles | --scopes | --expires | --after | --limit | \
+                --flags | --minutes | --account | --status | --purpose | --seconds | --device | \
+                --factors | --since | --application | --event | --api-key | --before | --head | \
+                --mac-tokens) ((index += 1)) ;;
             -*) ;;
             *)
                 if ((${#operands[@]} == 0)) \
@@ -104,12 +105,12 @@ _signet_server() {
     esac
 
     case $cur in
-        --config=* | --audience=* | --devices=* | --commit=* | --biometrics=* | --keys=* | \
-            --secure-boot=* | --max-failures=* | --access-seconds=* | --refresh-seconds=* | \
-            --roles=* | --scopes=* | --expires=* | --after=* | --limit=* | --flags=* | \
-            --minutes=* | --account=* | --status=* | --purpose=* | --seconds=* | --device=* | \
-            --since=* | --application=* | --event=* | --api-key=* | --before=* | --head=* | \
-            --mac-tokens=*) previous=${cur%%=*} cur=${cur#*=} ;;
+        --config=* | --audience=* | --devices=* | --commit=* | --biometrics=* | --passwords=* | \
+            --keys=* | --secure-boot=* | --max-failures=* | --access-seconds=* | \
+            --refresh-seconds=* | --roles=* | --scopes=* | --expires=* | --after=* | \
+            --limit=* | --flags=* | --minutes=* | --account=* | --status=* | --purpose=* | \
+            --seconds=* | --device=* | --factors=* | --since=* | --application=* | --event=* | \
+            --api-key=* | --before=* | --head=* | --mac-tokens=*) previous=${cur%%=*} cur=${cur#*=} ;;
     esac
     case $at:$previous in
         *:--config)
@@ -132,6 +133,10 @@ _signet_server() {
             _signet_server_offer "$cur" < <(printf '%s\n' yes no)
             return
             ;;
+        *:--passwords)
+            _signet_server_offer "$cur" < <(printf '%s\n' yes no)
+            return
+            ;;
         *:--keys)
             _signet_server_offer "$cur" < <(printf '%s\n' any tpm attested)
             return
@@ -146,6 +151,10 @@ _signet_server() {
             ;;
         *:--device)
             _signet_server_offer "$cur" < <(printf '%s\n' any one)
+            return
+            ;;
+        *:--factors)
+            _signet_server_offer "$cur" < <(printf '%s\n' policy fingerprint password either both)
             return
             ;;
         *:--mac-tokens)
@@ -163,12 +172,13 @@ _signet_server() {
             '') options=(--config --new --try --version --help) ;;
             admin) options=(--config --json --help) ;;
             'admin application') options=(--config --json --help) ;;
-            'admin application add') options=(--audience --devices --commit --biometrics --keys
+            'admin application add') options=(--audience --devices --commit --biometrics
+                --passwords --keys --secure-boot --max-failures --access-seconds --refresh-seconds
+                --roles --config --json --help) ;;
+            'admin application list') options=(--config --json --help) ;;
+            'admin application set') options=(--devices --commit --biometrics --passwords --keys
                 --secure-boot --max-failures --access-seconds --refresh-seconds --roles --config
                 --json --help) ;;
-            'admin application list') options=(--config --json --help) ;;
-            'admin application set') options=(--devices --commit --biometrics --keys --secure-boot
-                --max-failures --access-seconds --refresh-seconds --roles --config --json --help) ;;
             'admin application remove') options=(--devices --config --json --help) ;;
             'admin application pam-file') options=(--config --json --help) ;;
             'admin callback') options=(--config --json --help) ;;
@@ -196,8 +206,8 @@ _signet_server() {
             'admin registration unblock') options=(--config --json --help) ;;
             'admin registration remove') options=(--config --json --help) ;;
             'admin template') options=(--config --json --help) ;;
-            'admin template add') options=(--purpose --seconds --max-failures --device --config
-                --json --help) ;;
+            'admin template add') options=(--purpose --seconds --max-failures --device --factors
+                --config --json --help) ;;
             'admin template list') options=(--config --json --help) ;;
             'admin template remove') options=(--config --json --help) ;;
             'admin signing-key') options=(--config --json --help) ;;

@@ -59,11 +59,11 @@ function __signet_server_read
                 set -g __signet_server_selector (string replace -r '=.*' '' -- $word)
         end
         switch $word
-            case '--config' '--audience' '--devices' '--commit' '--biometrics' '--keys' \
-                '--secure-boot' '--max-failures' '--access-seconds' '--refresh-seconds' '--roles' \
-                '--scopes' '--expires' '--after' '--limit' '--flags' '--minutes' '--account' \
-                '--status' '--purpose' '--seconds' '--device' '--since' '--application' '--event' \
-                '--api-key' '--before' '--head' '--mac-tokens'
+            case '--config' '--audience' '--devices' '--commit' '--biometrics' '--passwords' \
+                '--keys' '--secure-boot' '--max-failures' '--access-seconds' '--refresh-seconds' \
+                '--roles' '--scopes' '--expires' '--after' '--limit' '--flags' '--minutes' \
+                '--account' '--status' '--purpose' '--seconds' '--device' '--factors' '--since' \
+                '--application' '--event' '--api-key' '--before' '--head' '--mac-tokens'
                 set isValue $word
             case '-*'
             case '*'
@@ -155,6 +155,7 @@ complete -c signet-server -n '__signet_server_is "admin application add"' -l aud
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l devices -x -a 'one several' -d 'whether a new device replaces the old one of an account'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l commit -x -a 'yes no' -d 'whether someone must compare the fingerprint of a new key'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l biometrics -x -a 'yes no' -d 'whether touches are accepted'
+complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l passwords -x -a 'yes no' -d 'whether the account\'s password on the device is accepted in place of a touch'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l keys -x -a 'any tpm attested' -d 'whether keys must be in a TPM, by the device\'s word or proven'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l secure-boot -x -a 'any on attested' -d 'whether Secure Boot must be on, by the device\'s word or proven'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l max-failures -x -d 'how many logins in a row with an old counter block a device'
@@ -175,6 +176,7 @@ complete -c signet-server -n '__signet_server_is "admin template add"' -l purpos
 complete -c signet-server -n '__signet_server_is "admin template add"' -l seconds -x -d 'how long the user may take to decide; the default is 300'
 complete -c signet-server -n '__signet_server_is "admin template add"' -l max-failures -x -d 'how many wrong signatures end an operation; the default is 5'
 complete -c signet-server -n '__signet_server_is "admin template add"' -l device -x -a 'any one' -d 'whether an operation names the device that may decide; the default is any'
+complete -c signet-server -n '__signet_server_is "admin template add"' -l factors -x -a 'policy fingerprint password either both' -d 'what approves an operation; the default is what the application\'s policy accepts'
 complete -c signet-server -n '__signet_server_is "admin audit" "admin audit export"' -l since -x -d 'only lines since then, for example 7d or 2026-11-20'
 complete -c signet-server -n '__signet_server_is "admin audit" "admin audit export"' -l application -x -d 'only those of this application'
 complete -c signet-server -n '__signet_server_is "admin audit"' -l event -x -d 'only events of this kind'

@@ -439,6 +439,7 @@ def times(world):
 def policies(world):
     return [
         signed(world, "signed without a touch", "policy", lines={"factor": "possession"}),
+        signed(world, "signed for the password", "policy", lines={"factor": "password"}),
         signed(world, "no factor", "policy", lines={"factor": ""}),
         signed(world, "a factor in upper case", "policy", lines={"factor": "Fingerprint"}),
         signed(world, "signed without a touch, and stale", "policy",

@@ -52,6 +52,10 @@ struct OperationState: Encodable, Sendable {
     let decided: Int64?
     /// The registration whose touch decided it.
     let registration: RegistrationID?
+    /// The factors that approve it, if its template names them; nil if the policy decides.
+    let factors: AcceptedFactors?
+    /// How it was decided: `fingerprint`, `password` or `both`; nil if no device has decided it.
+    let factor: String?
     /// When the login was confirmed.
     let confirmed: Int64?
     let additional: AdditionalData

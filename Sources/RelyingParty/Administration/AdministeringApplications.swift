@@ -6,8 +6,8 @@ import ServerAPI
 
 extension AdminVerbs {
     private static let policy: [OptionSyntax] = [
-        .devices, .commit, .biometrics, .keys, .secureBoot, .maximumFailures, .accessSeconds,
-        .refreshSeconds, .roles,
+        .devices, .commit, .biometrics, .passwords, .keys, .secureBoot, .maximumFailures,
+        .accessSeconds, .refreshSeconds, .roles,
     ]
 
     /// The commands for applications.
@@ -49,6 +49,7 @@ extension AdminArguments {
         if let several = choice(.devices, yes: "several") { policy.severalDevices = several }
         if let commit = choice(.commit, yes: "yes") { policy.commitRequired = commit }
         if let fingers = choice(.biometrics, yes: "yes") { policy.biometrics = fingers }
+        if let passwords = choice(.passwords, yes: "yes") { policy.passwords = passwords }
         if let keys = text(.keys).flatMap(KeyRequirement.init) { policy.keys = keys }
         if let boot = text(.secureBoot).flatMap(BootRequirement.init) { policy.secureBoot = boot }
         if let most = count(.maximumFailures) { policy.maximumFailures = most }
@@ -68,6 +69,7 @@ extension Administration {
         let policy = words.policy(ApplicationPolicy())
         let roles = try words.words(.roles)
         try requireAuthorities(for: words)
+        if let fault = Self.objection(to: policy, templatesAcceptPasswords: false) { throw fault }
         let made = try await change("application add \(name.text)", of: name.text) {
             store, now throws(DatabaseFault) -> Result<ApplicationRecord, AdminFault> in
             guard
@@ -103,6 +105,26 @@ extension Administration {
             """)
     }
 
+    /// Why a policy contradicts itself or the application's templates; nil if it does not.
+    private static func objection(
+        to policy: ApplicationPolicy, templatesAcceptPasswords: Bool
+    ) -> AdminFault? {
+        guard policy.needsAttestation else { return nil }
+        if policy.passwords {
+            return .refused(
+                """
+                nothing is attested of a key for a password: choose either --passwords no, or \
+                neither --keys attested nor --secure-boot attested
+                """)
+        }
+        guard templatesAcceptPasswords else { return nil }
+        return .refused(
+            """
+            nothing is attested of a key for a password, and some templates accept passwords: \
+            'template list' shows them, 'template remove' removes them
+            """)
+    }
+
     fileprivate func listApplications() async throws(AdminFault) {
         let all = try await read { store throws(DatabaseFault) in try store.applications.list() }
         output.list(all.map(ListedApplication.init))
@@ -118,7 +140,12 @@ extension Administration {
         try requireAuthorities(for: words)
         try await changeApplication("application set \(changes)", application: name) {
             store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
-            try store.applications.setPolicy(of: record.id, policy: words.policy(record.policy))
+            let policy = words.policy(record.policy)
+            let fault = Self.objection(
+                to: policy,
+                templatesAcceptPasswords: try store.templates.acceptPasswords(of: record.id))
+            if let fault { return .failure(fault) }
+            try store.applications.setPolicy(of: record.id, policy: policy)
             if let roles { try store.applications.setRoles(of: record.id, to: roles) }
             return .success(())
         }
@@ -149,6 +176,7 @@ struct ListedApplication: AdminListed {
     let devices: String
     let commit: Bool
     let biometrics: Bool
+    let passwords: Bool
     let keys: String
     let secureBoot: String
     let maximumFailures: Int64
@@ -163,6 +191,7 @@ struct ListedApplication: AdminListed {
         devices = policy.severalDevices ? "several" : "one"
         commit = policy.commitRequired
         biometrics = policy.biometrics
+        passwords = policy.passwords
         keys = policy.keys.rawValue
         secureBoot = policy.secureBoot.rawValue
         maximumFailures = policy.maximumFailures
@@ -172,14 +201,15 @@ struct ListedApplication: AdminListed {
     }
 
     static let columns = [
-        "NAME", "AUDIENCE", "DEVICES", "COMMIT", "BIOMETRICS", "KEYS", "SECURE-BOOT",
+        "NAME", "AUDIENCE", "DEVICES", "COMMIT", "BIOMETRICS", "PASSWORDS", "KEYS", "SECURE-BOOT",
         "MAX-FAILURES", "ACCESS-SECONDS", "REFRESH-SECONDS", "ROLES",
     ]
 
     var cells: [String] {
         [
-            name, audience, devices, commit ? "yes" : "no", biometrics ? "yes" : "no", keys,
-            secureBoot, "\(maximumFailures)", "\(accessSeconds)", "\(refreshSeconds)", shown(roles),
+            name, audience, devices, commit ? "yes" : "no", biometrics ? "yes" : "no",
+            passwords ? "yes" : "no", keys, secureBoot, "\(maximumFailures)", "\(accessSeconds)",
+            "\(refreshSeconds)", shown(roles),
         ]
     }
 }
@@ -196,6 +226,9 @@ extension OptionSyntax {
         summary: "whether someone must compare the fingerprint of a new key")
     fileprivate static let biometrics = OptionSyntax(
         "biometrics", .choice("yes", "no"), summary: "whether touches are accepted")
+    fileprivate static let passwords = OptionSyntax(
+        "passwords", .choice("yes", "no"),
+        summary: "whether the account's password on the device is accepted in place of a touch")
     fileprivate static let keys = OptionSyntax(
         "keys", .choice("any", "tpm", "attested"),
         summary: "whether keys must be in a TPM, by the device's word or proven")

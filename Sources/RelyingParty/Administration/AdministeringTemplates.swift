@@ -8,7 +8,7 @@ extension AdminVerbs {
     static let templates: [AdminVerb] = [
         AdminVerb(
             "template add", operands: ["APPLICATION", "NAME", "TEXT"],
-            options: [.purpose, .seconds, .maximumFailures, .device],
+            options: [.purpose, .seconds, .maximumFailures, .device, .factors],
             summary:
                 "create the text that a user is asked to approve, with {name} in place of a value"
         ) { admin, words throws(AdminFault) in
@@ -38,10 +38,12 @@ extension AdminArguments {
         let seconds = count(.seconds) ?? 300
         let failures = count(.maximumFailures) ?? 5
         let isDeviceBound = choice(.device, yes: "one") ?? false
+        let factors = text(.factors).flatMap { TemplateFactors(rawValue: $0) } ?? .policy
         do throws(FieldFault) {
             return try Template(
                 name: name, text: self[2], purpose: isLogin ? .login : .operation,
-                seconds: seconds, maximumFailures: failures, isDeviceBound: isDeviceBound)
+                seconds: seconds, maximumFailures: failures, isDeviceBound: isDeviceBound,
+                factors: factors)
         } catch { throw .usage(error.text) }
     }
 }
@@ -56,6 +58,14 @@ private struct TemplateAdministration {
         try await admin.changeApplication("template add \(template.name)", application: application)
         {
             store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
+            if record.policy.needsAttestation, template.factors.acceptPasswords {
+                return .failure(
+                    .refused(
+                        """
+                        nothing is attested of a key for a password, and '\(application)' requires \
+                        attested keys: choose --factors policy or fingerprint
+                        """))
+            }
             guard try store.templates.makeTemplate(template, of: record.id, at: now) else {
                 return .failure(
                     .refused(
@@ -103,6 +113,7 @@ private struct ListedTemplate: AdminListed {
     let seconds: Int64
     let maximumFailures: Int64
     let device: String
+    let factors: String
     let text: String
 
     init(_ template: Template) {
@@ -111,16 +122,19 @@ private struct ListedTemplate: AdminListed {
         seconds = template.seconds
         maximumFailures = template.maximumFailures
         device = template.isDeviceBound ? "one" : "any"
+        factors = template.factors.rawValue
         text = template.text
     }
 
-    static let columns = ["NAME", "PURPOSE", "SECONDS", "MAX-FAILURES", "DEVICE", "TEXT"]
+    static let columns = [
+        "NAME", "PURPOSE", "SECONDS", "MAX-FAILURES", "DEVICE", "FACTORS", "TEXT",
+    ]
 
     /// The cells, with line feeds escaped, so that each template is one line of the table.
     var cells: [String] {
         [
             name, purpose, "\(seconds)", "\(maximumFailures)", device,
-            text.replacing("\n", with: "\\n"),
+            factors, text.replacing("\n", with: "\\n"),
         ]
     }
 }
@@ -138,4 +152,7 @@ extension OptionSyntax {
     fileprivate static let device = OptionSyntax(
         "device", .choice("any", "one"),
         summary: "whether an operation names the device that may decide; the default is any")
+    fileprivate static let factors = OptionSyntax(
+        "factors", .choice("policy", "fingerprint", "password", "either", "both"),
+        summary: "what approves an operation; the default is what the application's policy accepts")
 }

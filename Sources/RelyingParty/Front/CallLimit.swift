@@ -80,6 +80,12 @@ extension CallLimit {
         try await service.challenges.item(ofAnswer: call.body(SignedText.self), action: .remove)
     }
 
+    static let passwordKey = CallLimit(kind: .proofs, counting: .refusals) {
+        service, call, _ throws(Problem) in
+        try await service.challenges.item(
+            ofAnswer: call.body(PasswordKeyRequest.self).proof, action: .passwordKey)
+    }
+
     static let decision = CallLimit(kind: .proofs, counting: .refusals) {
         service, call, _ throws(Problem) in
         try await service.operations.item(

@@ -41,6 +41,13 @@ enum Routes {
             service, call throws(Problem) in
             .json(try await service.registrations.proveRegistration(call))
         },
+        Route(
+            "POST", path: "/v1/registrations/{id}/password-key", caller: .anybody,
+            limit: .passwordKey
+        ) {
+            service, call throws(Problem) in
+            .json(try await service.registrations.replacePasswordKey(call))
+        },
         Route("POST", path: "/v1/registrations/{id}/commit", caller: .application(.registrations)) {
             service, call throws(Problem) in
             .json(try await service.registrations.commitRegistration(call))

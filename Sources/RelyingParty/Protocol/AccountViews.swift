@@ -65,7 +65,7 @@ extension AuditLine {
         event = line.event
         outcome = line.outcome
         let isTouch = AuditEntry.Event(rawValue: line.event)?.isTouch == true
-        factor = isTouch && line.outcome == "ok" ? Factor.touch : nil
+        factor = isTouch && line.outcome == "ok" ? FactorTrail.factor(in: line.detail) : nil
         registration = line.registration.isEmpty ? nil : line.registration
         address = line.address.isEmpty ? nil : line.address
         agent = line.agent.isEmpty ? nil : line.agent
@@ -77,7 +77,8 @@ extension AuditEntry.Event {
     /// Whether this event is accepted only after a touch.
     fileprivate var isTouch: Bool {
         switch self {
-        case .registration, .login, .macToken, .operationDecided, .operationConsumed: true
+        case .registration, .login, .macToken, .passwordKey, .operationDecided, .operationConsumed:
+            true
         case .activation, .commit, .block, .unblock, .removal, .refresh, .revocation, .request,
             .operationCreated, .operationCancelled, .administration, .apiKey, .callback:
             false

@@ -19,6 +19,8 @@ extension OperationState {
         expires = record.expires
         decided = record.decided
         registration = record.registration
+        factors = record.factors.named
+        factor = record.decidedBy(at: now)
         confirmed = record.consumed
         additional = try JSON.decode(AdditionalData.self, from: [UInt8](record.additional.utf8))
     }
@@ -40,7 +42,25 @@ extension OperationDetail {
             template: record.template, data: record.data, challenge: record.challenge,
             status: record.status(at: now), failureCount: record.failures,
             maxFailureCount: record.maximumFailures, created: record.created,
-            expires: record.expires, decided: record.decided)
+            expires: record.expires, decided: record.decided,
+            factors: record.acceptedFactors(by: signer.application.policy),
+            missing: record.missing(for: signer, at: now))
+    }
+}
+
+extension OperationRecord {
+    /// The factor by which it was decided; nil if no device has decided it.
+    fileprivate func decidedBy(at now: Int64) -> String? {
+        switch status(at: now) {
+        case .approved, .rejected: factor
+        case .pending, .canceled, .expired, .failed: nil
+        }
+    }
+
+    /// The factor that approves it next, if both are required and the device has given the other.
+    fileprivate func missing(for signer: Signer, at now: Int64) -> KeyFactor? {
+        guard status(at: now) == .pending, half == signer.registration.id else { return nil }
+        return KeyFactor(rawValue: factor)?.other
     }
 }
 
@@ -52,7 +72,8 @@ extension RegistrationState {
             fingerprint: record.publicKey.flatMap { keyFingerprint($0) },
             key: record.keyKind.isEmpty ? nil : record.keyKind,
             secureBoot: record.secureBoot.isEmpty ? nil : record.secureBoot,
-            attested: record.keyKind.isEmpty ? nil : record.attested, flags: record.flags,
+            attested: record.keyKind.isEmpty ? nil : record.attested,
+            factors: KeyFactor.allCases.filter { record.key(for: $0) != nil }, flags: record.flags,
             failures: record.failures, created: record.created, lastUsed: record.lastUsed)
     }
 }

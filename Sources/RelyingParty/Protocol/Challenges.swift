@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Domain
+import JSONFormat
 import SQL
 import ServerAPI
 import SignedFormats
@@ -35,17 +36,18 @@ extension Challenges {
         let statement = try loginStatement(proof)
         guard statement.action == [UInt8](action.rawValue.utf8) else { throw .refused }
         let head = statement.head
-        guard let key = try await signatures.key(of: head) else {
+        let factor = statement.claims.signer
+        guard let key = try await signatures.key(of: head, for: factor) else {
             try await refuse(head, event: event, from: origin)
             throw .refused
         }
         let isSigned = signatures.verifies(
             proof.statement.bytes, signature: proof.signature.bytes, namespace: .login, by: key,
-            of: head.credential)
+            of: KeyName(credential: head.credential, factor: factor))
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
             guard let signer = try store.signers.signer(head),
-                signer.registration.publicKey == key.point
+                signer.registration.key(for: factor) == key.point
             else {
                 try store.auditTrail.note(unknown(head, event: event), from: origin, at: now)
                 return .failure(.refused)
@@ -57,8 +59,9 @@ extension Challenges {
                 case .failure(let problem): .failure(problem)
                 case .success(let signer): try grant(store, signer, statement)
                 }
-            try store.auditTrail.note(
-                entry(event, signer: signer, problem: result.problem), from: origin, at: now)
+            var line = entry(event, signer: signer, problem: result.problem)
+            line.detail = FactorTrail.detail(statement.claims)
+            try store.auditTrail.note(line, from: origin, at: now)
             return result
         }
     }
@@ -122,15 +125,42 @@ extension Transaction {
         // of the sender's address applies instead, and a signature cannot be found by trying.
         guard isSigned else { return .failure(.refused) }
         // A device may always give up its registration, without a touch and whatever the policy.
-        let objection =
-            action == .remove ? signer.statusObjection : signer.objection(to: statement.claims)
-        if let objection { return .failure(objection) }
+        if let objection = try objection(to: statement.claims, of: signer, action: action) {
+            return .failure(objection)
+        }
         guard try registrations.advance(signer.registration.id, to: statement.claims, at: now)
         else {
             let asked = try challenges.issued(challenge: statement.challenge)
             return .failure(try countSetBack(of: signer, askedAt: asked, at: now))
         }
         return .success(signer)
+    }
+
+    /// Why a correctly signed answer to a challenge is refused; nil if it is acceptable.
+    ///
+    /// A password key is changed only with a touch. MAC tokens are issued by password also where
+    /// only a template accepts it, since a device reads operations with one.
+    private func objection(
+        to claims: StatementClaims, of signer: Signer, action: ChallengeAction
+    ) throws(DatabaseFault) -> Problem? {
+        switch action {
+        case .remove: signer.statusObjection
+        case .login: signer.objection(to: claims)
+        case .macToken:
+            signer.objection(
+                to: claims,
+                accepting: try acceptPasswords(signer.application) ? .either : .fingerprint)
+        case .register, .passwordKey: signer.objection(to: claims, accepting: .fingerprint)
+        }
+    }
+
+    /// Whether an application's policy accepts passwords, or that of any of its templates.
+    ///
+    /// None is accepted where something must be attested, because a key for the password is not.
+    func acceptPasswords(_ application: ApplicationRecord) throws(DatabaseFault) -> Bool {
+        if application.policy.needsAttestation { return false }
+        if application.policy.passwords { return true }
+        return try templates.acceptPasswords(of: application.id)
     }
 
     /// Handles a valid signature whose counter is not above the last accepted one.
@@ -147,6 +177,28 @@ extension Transaction {
             signer.registration.id, askedAt: asked,
             limit: signer.application.policy.maximumFailures, at: now)
         return problem
+    }
+}
+
+/// The `detail` of an audit line about a statement that was not made with a touch.
+struct FactorTrail: Codable {
+    let factor: String
+    /// What was attested of a registration's fingerprint key; nil for nothing.
+    let attested: [AttestedProperty]?
+
+    /// JSON for the password; empty for any other factor, as for a touch.
+    static func detail(_ claims: StatementClaims, attested: [AttestedProperty] = []) -> String {
+        guard KeyFactor(line: claims.factor) == .password else { return "" }
+        let trail = FactorTrail(
+            factor: Factor.password, attested: attested.isEmpty ? nil : attested)
+        return String(decoding: JSON.encode(trail), as: UTF8.self)
+    }
+
+    /// The factor in a line's detail; a touch if it names none.
+    static func factor(in detail: String) -> String {
+        guard let trail = try? JSON(parsing: [UInt8](detail.utf8)).decoded(as: FactorTrail.self)
+        else { return Factor.touch }
+        return trail.factor
     }
 }
 

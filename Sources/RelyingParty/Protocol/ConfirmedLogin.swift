@@ -3,6 +3,7 @@ import Crypto
 import Domain
 import SQL
 import ServerAPI
+import SignedFormats
 
 // Logins that a person approves as an operation, on another device than the one that logs in.
 extension Logins {
@@ -70,7 +71,8 @@ extension Logins {
         let fresh = try tokens.freshTokens()
         let now = core.now
         let moment = now - Self.confirmationSeconds
-        let signer: Signer = try await core.write { store throws(DatabaseFault) in
+        let (signer, factor): (Signer, String) = try await core.write {
+            store throws(DatabaseFault) in
             guard let found = try store.operations.operation(id),
                 found.application == application.id
             else { return .failure(.notFound) }
@@ -85,24 +87,37 @@ extension Logins {
             var entry = AuditEntry(
                 event: .operationConsumed, outcome: result.problem?.code ?? "ok",
                 application: application.name)
+            let factor = operation.sessionFactor
+            var trail = OperationTrail(operation: id)
             if case .success(let signer) = result {
-                try store.beginSession(fresh, of: signer, factor: "fingerprint", at: now)
+                try store.beginSession(fresh, of: signer, factor: factor, at: now)
                 entry = RelyingParty.entry(.operationConsumed, signer: signer, problem: nil)
+                trail.factor = operation.factor
             }
-            entry.detail = OperationTrail(operation: id).text
+            entry.detail = trail.text
             try store.auditTrail.note(entry, from: call.origin, at: now)
-            return result
+            return result.map { ($0, factor) }
         }
         return AcceptedLogin(
             application: signer.application.name,
             applicationRoles: signer.application.roles, account: signer.account.name,
             registration: signer.registration.id, status: signer.registration.status,
-            factor: "fingerprint", remainingAttempts: signer.application.policy.maximumFailures,
+            factor: Factor.shown(factor),
+            remainingAttempts: signer.application.policy.maximumFailures,
             flags: signer.flags,
             roles: signer.account.roles,
             tokens: try tokens.pair(
-                fresh, of: signer, methods: signer.methods(ofFactor: Factor.touch), at: now),
+                fresh, of: signer, methods: signer.methods(ofFactor: factor), at: now),
             verdict: nil)
+    }
+}
+
+extension OperationRecord {
+    /// The factor of the session that an approved login begins, a word of `Factor`.
+    ///
+    /// The policy decides on the password afterwards, too, unless the template named it.
+    fileprivate var sessionFactor: String {
+        factor == Factor.password && factors.named != nil ? Factor.templatePassword : factor
     }
 }
 
@@ -147,7 +162,7 @@ extension Transaction {
         else { return nil }
         let signer = Signer(
             application: application, account: account, registration: registration)
-        return signer.objection(toFactor: Factor.touch) == nil ? signer : nil
+        return signer.objection(toFactor: operation.sessionFactor) == nil ? signer : nil
     }
 }
 

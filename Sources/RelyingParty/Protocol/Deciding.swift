@@ -30,14 +30,16 @@ extension Operations {
             throw .refused
         }
         let isSigned = signer.hasSigned(
-            proof.statement.bytes, signature: proof.signature.bytes, namespace: .operation)
+            proof.statement.bytes, claims: statement.claims, signature: proof.signature.bytes,
+            namespace: .operation)
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
             let result = try store.decide(statement, of: signer, isSigned: isSigned, at: now)
             var entry = entry(.operationDecided, signer: signer, problem: result.problem)
             entry.detail =
                 OperationTrail(
-                    operation: id, decision: "\(statement.decision.word)"
+                    operation: id, decision: "\(statement.decision.word)",
+                    factor: KeyFactor(line: statement.claims.factor)?.rawValue
                 ).text
             try store.auditTrail.note(entry, from: call.origin, at: now)
             return result
@@ -49,6 +51,50 @@ extension Operations {
             return try OperationStatement(parsing: proof.statement.bytes)
         } catch {
             throw .malformed("'statement' is not the canonical text of an operation")
+        }
+    }
+}
+
+/// What an accepted decision does to its operation.
+private enum DecisionEffect {
+    /// It is the first of two factors, and the operation stays PENDING.
+    case half
+    /// It ends the operation, decided by this factor, a word of `Factor`.
+    case ended(OperationStatus, factor: String)
+
+    /// A rejection takes effect with either factor; an approval that requires both does so once the
+    /// same device has given the other one.
+    init(
+        _ decision: OperationDecision, factor: KeyFactor, accepted: AcceptedFactors,
+        on operation: OperationRecord, by registration: RegistrationID
+    ) {
+        switch decision {
+        case .reject: self = .ended(.rejected, factor: factor.rawValue)
+        case .approve where accepted == .both:
+            let isSecond =
+                operation.half == registration && operation.factor == factor.other.rawValue
+            self = isSecond ? .ended(.approved, factor: Factor.both) : .half
+        case .approve: self = .ended(.approved, factor: factor.rawValue)
+        }
+    }
+
+    func answer(for operation: OperationID, factor: KeyFactor, at now: Int64) -> DecisionAnswer {
+        switch self {
+        case .half:
+            DecisionAnswer(
+                operation: operation, status: .pending, decided: now, missing: factor.other)
+        case .ended(let status, _):
+            DecisionAnswer(operation: operation, status: status, decided: now)
+        }
+    }
+}
+
+extension KeyFactor {
+    /// The other factor.
+    var other: KeyFactor {
+        switch self {
+        case .fingerprint: .password
+        case .password: .fingerprint
         }
     }
 }
@@ -83,26 +129,34 @@ extension Transaction {
             return .failure(try countWrong(operation, by: signer, at: now))
         }
         let claims = statement.claims
-        if let objection = signer.objection(to: claims) { return .failure(objection) }
+        let accepted = operation.acceptedFactors(by: signer.application.policy)
+        if let objection = signer.objection(to: claims, accepting: accepted) {
+            return .failure(objection)
+        }
         let status = operation.status(at: now)
         guard status == .pending else { return .failure(.over(status)) }
         let registration = signer.registration.id
         guard try registrations.advance(registration, to: claims, at: now) else {
             return .failure(try countSetBack(of: signer, askedAt: operation.created, at: now))
         }
-        let decided: OperationStatus =
-            switch statement.decision {
-            case .approve: .approved
-            case .reject: .rejected
+        let effect = DecisionEffect(
+            statement.decision, factor: claims.signer, accepted: accepted, on: operation,
+            by: registration)
+        let isApplied =
+            switch effect {
+            case .half:
+                try operations.keepHalf(
+                    of: operation.id, factor: claims.signer, by: registration, at: now)
+            case .ended(let status, let factor):
+                try operations.end(
+                    operation: operation.id, as: status, by: registration, factor: factor, at: now)
             }
-        guard try operations.end(operation: operation.id, as: decided, by: registration, at: now)
-        else {
+        guard isApplied else {
             // Another decision was committed between the read above and this update.
             let winner = try operations.operation(operation.id)?.status(at: now)
             return .failure(.over(winner ?? .expired))
         }
-        return .success(
-            DecisionAnswer(operation: operation.id, status: decided, decided: now))
+        return .success(effect.answer(for: operation.id, factor: claims.signer, at: now))
     }
 
     /// Counts a signature that is wrong, or that covers another text than the operation's.

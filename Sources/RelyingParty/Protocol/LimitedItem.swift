@@ -60,7 +60,7 @@ extension Challenges {
         guard let signer,
             signatures.verifies(
                 proof.statement.bytes, signature: proof.signature.bytes, namespace: .login,
-                by: signer)
+                by: signer, for: statement.claims.signer)
         else { return nil }
         return .challenge(statement.challenge)
     }
@@ -78,17 +78,19 @@ extension Challenges {
 }
 
 extension SignatureVerification {
-    /// Whether a registration's key signed this text in this namespace; if so, the key is cached.
+    /// Whether a registration's key for a factor signed this text in this namespace; if so, the key
+    /// is cached.
     func verifies(
-        _ text: [UInt8], signature: [UInt8], namespace: SignatureNamespace, by signer: Signer
+        _ text: [UInt8], signature: [UInt8], namespace: SignatureNamespace, by signer: Signer,
+        for factor: KeyFactor
     ) -> Bool {
         guard let credential = signer.registration.credential,
-            let point = signer.registration.publicKey,
-            let key = publicKeys.key(of: credential) ?? (try? P256PublicKey(point: point)),
-            key.point == point
+            let point = signer.registration.key(for: factor)
         else { return false }
-        return verifies(
-            text, signature: signature, namespace: namespace, by: key, of: credential)
+        let name = KeyName(credential: credential, factor: factor)
+        let cached = publicKeys.key(name).flatMap { $0.point == point ? $0 : nil }
+        guard let key = cached ?? (try? P256PublicKey(point: point)) else { return false }
+        return verifies(text, signature: signature, namespace: namespace, by: key, of: name)
     }
 }
 
@@ -166,7 +168,8 @@ extension Operations {
         }
         guard let signer,
             signer.hasSigned(
-                proof.statement.bytes, signature: proof.signature.bytes, namespace: .operation)
+                proof.statement.bytes, claims: statement.claims,
+                signature: proof.signature.bytes, namespace: .operation)
         else { return nil }
         return .challenge(statement.challenge)
     }

@@ -2,6 +2,7 @@
 import Crypto
 import Domain
 import SQL
+import ServerAPI
 import SignedFormats
 
 // The items of calls that present a token or a request code: see `LimitedItem`.
@@ -60,7 +61,7 @@ extension Requests {
         guard let signer,
             signatures.verifies(
                 authorization.statement, signature: authorization.signature, namespace: .request,
-                by: signer)
+                by: signer, for: .fingerprint)
         else { return nil }
         return .credential(statement.head.credential)
     }

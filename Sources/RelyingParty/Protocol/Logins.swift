@@ -23,8 +23,10 @@ extension Logins {
     /// purpose must contain the module's challenge and the local account, so that the verdict is
     /// issued only for the module that the device signed for.
     ///
-    /// - Throws: `.malformed` if the module's challenge is not 32 bytes, and the problems of
-    ///   `Challenges.redeem`.
+    /// A verdict is given only for a touch, since the module accepts nothing else.
+    ///
+    /// - Throws: `.malformed` if the module's challenge is not 32 bytes, `.policy` for a verdict by
+    ///   password, and the problems of `Challenges.redeem`.
     func logIn(_ call: Call) async throws(Problem) -> AcceptedLogin {
         let fields = try call.body(SignedChallengeRequest.self)
         let fresh = try tokens.freshTokens()
@@ -40,18 +42,21 @@ extension Logins {
             > in
             // The device did not sign this module's challenge: it was replaced on the way.
             if let module, statement.purpose != module { return .failure(.refused) }
-            try store.beginSession(fresh, of: signer, factor: Factor.touch, at: now)
+            let factor = statement.claims.signer
+            guard module == nil || factor == .fingerprint else { return .failure(.policy) }
+            try store.beginSession(fresh, of: signer, factor: factor.rawValue, at: now)
             return .success((signer, statement))
         }
+        let factor = statement.claims.signer.rawValue
         return AcceptedLogin(
             application: signer.application.name,
             applicationRoles: signer.application.roles, account: signer.account.name,
             registration: signer.registration.id, status: signer.registration.status,
-            factor: Factor.touch, remainingAttempts: signer.application.policy.maximumFailures,
+            factor: factor, remainingAttempts: signer.application.policy.maximumFailures,
             flags: signer.flags,
             roles: signer.account.roles,
             tokens: try tokens.pair(
-                fresh, of: signer, methods: signer.methods(ofFactor: Factor.touch), at: now),
+                fresh, of: signer, methods: signer.methods(ofFactor: factor), at: now),
             verdict: try fields.module.map { module throws(Problem) in
                 try verdict(for: module, signer: signer, statement: statement, at: now)
             })

@@ -219,6 +219,8 @@ struct OperationTrail: Encodable {
     var decision: String?
     var device: DeviceID?
     var additional: AdditionalData?
+    /// How it was decided, if it was.
+    var factor: String?
 
     /// JSON, so that no value can be mistaken for another field.
     var text: String { String(decoding: JSON.encode(self), as: UTF8.self) }

@@ -43,6 +43,9 @@ extension RegistrationSteps {
     /// the account must not be blocked, and the challenge must be the one issued for it. The
     /// challenge stays valid if one of these checks fails. It is used up even if the attestation or
     /// the policy then refuses the key, or if the credential is already registered.
+    ///
+    /// The proof's key for the password, if there is one, is refused where passwords are not
+    /// accepted. A registration that the password has confirmed needs one.
     func prove(
         _ id: RegistrationID, statement: LoginStatement, proof: RegistrationProof, at now: Int64
     ) throws(DatabaseFault) -> Result<RegistrationState, Problem> {
@@ -74,11 +77,20 @@ extension RegistrationSteps {
             attested = try attestedKey(proof, begun: begun, at: now)
         } catch { return .failure(.attestationRefused("\(error)")) }
         let properties = attested?.properties ?? []
-        if let problem = signer.policyObjection(to: statement.claims, attested: properties) {
+        let isPasswordAccepted = try store.acceptPasswords(application)
+        if let problem = signer.policyObjection(
+            to: statement.claims, accepting: isPasswordAccepted ? .either : .fingerprint,
+            attested: properties)
+        {
             return .failure(problem)
         }
+        let passwordKey = proof.passwordKey?.publicKey.bytes
+        guard passwordKey == nil ? statement.claims.signer != .password : isPasswordAccepted else {
+            return .failure(.policy)
+        }
         switch try store.registrations.keepKey(
-            of: id, statement: statement, key: proof.publicKey.bytes, attested: properties, at: now)
+            of: id, statement: statement, key: proof.publicKey.bytes, passwordKey: passwordKey,
+            attested: properties, at: now)
         {
         case .stored:
             if let attested {

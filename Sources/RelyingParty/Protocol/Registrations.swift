@@ -126,7 +126,9 @@ extension Registrations {
                 BegunRegistration(
                     registration: id, account: record.name, application: application.name,
                     audience: application.audience, challenge: challenge,
-                    expires: now + Self.proofSeconds))
+                    expires: now + Self.proofSeconds,
+                    factors: try store.acceptPasswords(application)
+                        ? [.fingerprint, .password] : [.fingerprint]))
         }
     }
 
@@ -144,9 +146,12 @@ extension Registrations {
         let id: RegistrationID = try call.id()
         let proof = try call.body(RegistrationProof.self)
         let statement = try registrationStatement(proof)
-        let isSigned = isSigned(
-            proof.statement.bytes, signature: proof.signature.bytes, namespace: .registration,
-            by: proof.publicKey.bytes)
+        let isSigned =
+            isSigned(
+                proof.statement.bytes, signature: proof.signature.bytes, namespace: .registration,
+                by: proof.publicKey.bytes)
+            && proof.passwordKey.map { $0.isProven(by: statement, text: proof.statement.bytes) }
+                ?? true
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
             let result =
@@ -159,7 +164,7 @@ extension Registrations {
             var line: AuditEntry
             if let signer = try store.signers.signer(registration: id) {
                 line = entry(.registration, signer: signer, problem: result.problem)
-                line.detail = proofDetail(of: result)
+                line.detail = proofDetail(of: result, claims: statement.claims)
             } else {
                 line = AuditEntry(
                     event: .registration, outcome: result.problem?.code ?? "ok",
@@ -167,6 +172,35 @@ extension Registrations {
             }
             try store.auditTrail.note(line, from: call.origin, at: now)
             return result
+        }
+    }
+
+    /// `POST /v1/registrations/{id}/password-key`: replaces the registration's key for the password,
+    /// or adds one.
+    ///
+    /// The proof is a challenge for the action `password-key`, signed with the fingerprint key after
+    /// a touch; its purpose names the new key, which has signed the same statement in the namespace
+    /// of registrations.
+    ///
+    /// - Throws: `.refused` if the new key has not signed, `.policy` if neither the application nor
+    ///   any of its templates accepts passwords, `.notFound` if the statement is of another
+    ///   registration, and the problems of `Challenges.redeem`.
+    func replacePasswordKey(_ call: Call) async throws(Problem) -> RegistrationState {
+        let id: RegistrationID = try call.id()
+        let fields = try call.body(PasswordKeyRequest.self)
+        let text = fields.statement.bytes
+        let key = fields.passwordKey
+        let now = core.now
+        return try await challenges.redeem(
+            fields.proof, action: .passwordKey, event: .passwordKey, from: call.origin
+        ) {
+            store, signer, statement throws(DatabaseFault) in
+            guard signer.registration.id == id else { return .failure(.notFound) }
+            guard key.isProven(by: statement, text: text) else { return .failure(.refused) }
+            guard try store.acceptPasswords(signer.application) else { return .failure(.policy) }
+            let isKept = try store.registrations.setPasswordKey(
+                key.publicKey.bytes, of: id, at: now)
+            return isKept ? .success(try store.registrationSteps.state(id)) : .failure(.changed)
         }
     }
 
@@ -303,13 +337,18 @@ extension Registrations {
     }
 
     /// What the audit line of a proof adds to its outcome: what is attested, or why it is not.
-    private func proofDetail(of result: Result<RegistrationState, Problem>) -> String {
+    private func proofDetail(
+        of result: Result<RegistrationState, Problem>, claims: StatementClaims
+    ) -> String {
         switch result {
         case .success(let state):
             let attested = state.attested ?? []
-            return attested.isEmpty
-                ? "" : "attested: \(attested.map(\.rawValue).joined(separator: " "))"
-        case .failure(let problem): return problem.isAboutAttestation ? problem.title : ""
+            guard claims.signer == .fingerprint, !attested.isEmpty else {
+                return FactorTrail.detail(claims, attested: attested)
+            }
+            return "attested: \(attested.map(\.rawValue).joined(separator: " "))"
+        case .failure(let problem):
+            return problem.isAboutAttestation ? problem.title : FactorTrail.detail(claims)
         }
     }
 
@@ -356,5 +395,17 @@ extension Registrations {
             if let problem = result.problem { return .failure(problem) }
             return .success(try store.registrationSteps.state(id))
         }
+    }
+}
+
+extension NewPasswordKey {
+    /// Whether a statement names this key as the new one, and the key has signed the statement's
+    /// text.
+    fileprivate func isProven(by statement: LoginStatement, text: [UInt8]) -> Bool {
+        guard let point = PublicKeyPoint(publicKey.bytes),
+            statement.purpose == PasswordKeyPurpose.text(point)
+        else { return false }
+        return isSigned(
+            text, signature: signature.bytes, namespace: .registration, by: point.bytes)
     }
 }

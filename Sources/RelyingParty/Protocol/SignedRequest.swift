@@ -26,7 +26,8 @@ extension Requests {
         let isMeant =
             received.isMeant(by: statement.request)
             && application.map { Audience($0.record.audience) == head.audience } ?? true
-        guard isMeant, let key = try await signatures.key(of: head) else {
+        guard isMeant, let key = try await signatures.key(of: head, for: .fingerprint)
+        else {
             let detail = isMeant ? "unknown credential" : "another request, or another's"
             try await refuseRequest(
                 .refused, detail: "\(detail): \(hexadecimal(head.credential))", for: application,
@@ -35,8 +36,7 @@ extension Requests {
         }
         let isSigned = signatures.verifies(
             authorization.statement, signature: authorization.signature, namespace: .request,
-            by: key,
-            of: head.credential)
+            by: key, of: KeyName(credential: head.credential, factor: .fingerprint))
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
             if let objection = try store.objection(to: application, at: now) {
@@ -92,7 +92,10 @@ extension Transaction {
         guard let signer = try signers.signer(statement.head),
             signer.registration.publicKey == key.point
         else { return .failure(.refused) }
-        if let objection = signer.objection(to: statement.claims) { return .failure(objection) }
+        // Only a touch makes a code, whatever the policy.
+        if let objection = signer.objection(to: statement.claims, accepting: .fingerprint) {
+            return .failure(objection)
+        }
         guard isNow, try !nonces.isForgotten(issued: statement.claims.issued) else {
             return .failure(.clock)
         }

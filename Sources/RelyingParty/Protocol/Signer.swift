@@ -16,14 +16,40 @@ enum RemovalReason {
 
 /// How a person was authenticated.
 ///
-/// Sessions store the factor, so that a later policy can end them.
+/// The words are those of answers, sessions and the audit trail. Sessions store the factor, so that
+/// a later policy can end them.
 enum Factor {
-    /// A fingerprint, as statements encode it.
-    static let fingerprint = [UInt8]("fingerprint".utf8)
-    /// A fingerprint, as answers and sessions name it.
-    static let touch = "fingerprint"
+    /// A fingerprint.
+    static let touch = KeyFactor.fingerprint.rawValue
+    /// The password of the account on the device.
+    static let password = KeyFactor.password.rawValue
+    /// A fingerprint and the password.
+    static let both = AcceptedFactors.both.rawValue
     /// Possession of the device alone, without a touch.
     static let possession = "possession"
+    /// The password, for a login whose template accepts it whatever the policy says; only sessions
+    /// have this word.
+    static let templatePassword = "password-by-template"
+
+    /// The word for answers, given that of a session.
+    static func shown(_ session: String) -> String {
+        session == templatePassword ? password : session
+    }
+
+    /// The registration's key that signs for a factor; the fingerprint's, where both have signed.
+    static func key(_ factor: String) -> KeyFactor {
+        [password, templatePassword].contains(factor) ? .password : .fingerprint
+    }
+
+    /// How the person was recognised, in the words of RFC 8176; nothing for possession alone.
+    static func methods(_ factor: String) -> [String] {
+        switch factor {
+        case touch: ["fpt"]
+        case password, templatePassword: ["pwd"]
+        case both: ["fpt", "pwd", "mfa"]
+        default: []
+        }
+    }
 }
 
 /// Reasons for refusing a correctly signed request: the registration, the account or the policy.
@@ -32,8 +58,12 @@ extension Signer {
     ///
     /// It checks the registration and account (`statusObjection`), then the policy. The reason is given
     /// only to callers that signed with the registered key; check the signature first.
-    func objection(to claims: StatementClaims) -> Problem? {
-        statusObjection ?? policyObjection(to: claims)
+    ///
+    /// `accepted` are the factors that are accepted; nil for those of the application's policy.
+    func objection(
+        to claims: StatementClaims, accepting accepted: AcceptedFactors? = nil
+    ) -> Problem? {
+        statusObjection ?? policyObjection(to: claims, accepting: accepted)
     }
 
     /// Why the registration or its account rules out any request; nil if neither does.
@@ -53,8 +83,7 @@ extension Signer {
 
     /// Why a token that was issued to this signer is refused; nil if it is acceptable.
     ///
-    /// `factor` is how the person was authenticated when the token was issued (`Factor.touch` or
-    /// `Factor.possession`).
+    /// `factor` is how the person was authenticated when the token was issued, a word of `Factor`.
     func objection(toFactor factor: String) -> Problem? {
         statusObjection ?? policyObjection(toFactor: factor)
     }
@@ -63,11 +92,12 @@ extension Signer {
     /// Boot state that the device last reported.
     private func policyObjection(toFactor factor: String) -> Problem? {
         let policy = application.policy
-        if factor == Factor.touch && !policy.biometrics { return .policy }
+        if [Factor.touch, Factor.both].contains(factor) && !policy.biometrics { return .policy }
+        if factor == Factor.password && !policy.passwords { return .policy }
         return policy.permits(
             isInTPM: registration.keyKind == KeyProtection.tpm.name,
             isBootedSecurely: registration.secureBoot == SecureBoot.on.name,
-            attested: registration.attested) ? nil : .policy
+            attested: registration.attested(of: Factor.key(factor))) ? nil : .policy
     }
 
     /// Whether a token session may continue, by the present policy, registration and account.
@@ -78,31 +108,38 @@ extension Signer {
 
     /// Applies the policy to the claims that a device signed about itself in a statement.
     ///
-    /// The factor must be a fingerprint. Key kind and Secure Boot are the device's claims, which
-    /// prove nothing beyond what is attested.
+    /// The factor must be one that is accepted, by default by the policy; a fingerprint never is
+    /// where the policy accepts no touches. Key kind and Secure Boot are the device's claims, which
+    /// prove nothing beyond what is attested, and nothing is attested of a key for the password.
     ///
-    /// - Parameter attested: what is attested of the key; nil for what was when it was registered.
+    /// - Parameters:
+    ///   - accepted: the factors that are accepted; nil for those of the policy.
+    ///   - attested: what is attested of the fingerprint's key; nil for what was when it was
+    ///     registered.
     func policyObjection(
-        to claims: StatementClaims, attested: [AttestedProperty]? = nil
+        to claims: StatementClaims, accepting accepted: AcceptedFactors? = nil,
+        attested: [AttestedProperty]? = nil
     ) -> Problem? {
-        guard claims.factor == Factor.fingerprint, application.policy.biometrics else {
-            return .policy
-        }
+        guard let factor = KeyFactor(line: claims.factor),
+            (accepted ?? application.policy.factors).accepts(factor),
+            factor != .fingerprint || application.policy.biometrics
+        else { return .policy }
         return application.policy.permits(
             isInTPM: claims.integrity.key == .tpm,
             isBootedSecurely: claims.integrity.secureBoot == .on,
-            attested: attested ?? registration.attested) ? nil : .policy
+            attested: factor == .fingerprint ? attested ?? registration.attested : []
+        ) ? nil : .policy
     }
 
     /// The authentication methods (RFC 8176) that a factor (`Factor`) with this key stands for.
     ///
     /// `hwk` needs proof. A key that the device only says is in a TPM is `pop`, which claims no
-    /// more than that there is a key.
+    /// more than that there is a key. A fingerprint and a password together are `mfa`, too.
     func methods(ofFactor factor: String) -> [String] {
         let key =
-            registration.attested.contains(.key)
+            registration.attested(of: Factor.key(factor)).contains(.key)
             ? "hwk" : registration.keyKind == KeyProtection.file.name ? "swk" : "pop"
-        return factor == Factor.touch ? ["fpt", key] : [key]
+        return Factor.methods(factor) + [key]
     }
 
     /// How many counted failures are left until the registration is BLOCKED.
@@ -110,13 +147,21 @@ extension Signer {
         max(0, application.policy.maximumFailures - registration.failures)
     }
 
-    /// Whether the registered key signed this text in this namespace; false before a key is proven.
+    /// Whether the registered key for the factor that `claims` state signed this text in this
+    /// namespace; false before a key is proven.
     func hasSigned(
-        _ text: [UInt8], signature: [UInt8], namespace: SignatureNamespace
+        _ text: [UInt8], claims: StatementClaims, signature: [UInt8],
+        namespace: SignatureNamespace
     ) -> Bool {
-        guard let point = registration.publicKey else { return false }
+        guard let point = registration.key(for: claims.signer) else { return false }
         return isSigned(text, signature: signature, namespace: namespace, by: point)
     }
+}
+
+extension StatementClaims {
+    /// The factor whose key must have signed: the password's for the password, else the
+    /// fingerprint's, also for a removal, which needs neither.
+    var signer: KeyFactor { KeyFactor(line: factor) ?? .fingerprint }
 }
 
 extension ApplicationPolicy {

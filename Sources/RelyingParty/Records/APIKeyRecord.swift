@@ -57,13 +57,14 @@ extension ApplicationRows {
             """
             SELECT a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds,
-                a.refresh_seconds, a.roles, k.name, k.scopes, k.expires, k.revoked, a.removed
+                a.refresh_seconds, a.roles, a.passwords, k.name, k.scopes, k.expires, k.revoked,
+                a.removed
             FROM application a JOIN api_key k ON k.application = a.id WHERE k.hash = $1
             """, [.bytes(hash)])
         guard let row = rows.first else { return nil }
         return APIKeyRecord(
-            name: try row.text(12), application: try ApplicationRecord(row),
-            state: try APIKeyState(row, from: 13))
+            name: try row.text(ApplicationRecord.columns), application: try ApplicationRecord(row),
+            state: try APIKeyState(row, from: ApplicationRecord.columns + 1))
     }
 
     /// Returns whether an API key with this digest may be used now; nil if there is none.

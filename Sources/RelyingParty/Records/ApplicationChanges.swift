@@ -18,8 +18,9 @@ extension ApplicationRows {
         let rows = try store.run(
             """
             INSERT INTO application (name, audience, devices, commit_required, biometrics,
-                minimum_key, minimum_boot, max_failures, access_seconds, refresh_seconds, created)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                minimum_key, minimum_boot, max_failures, access_seconds, refresh_seconds, passwords,
+                created)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
             ON CONFLICT DO NOTHING RETURNING id
             """,
             [.text(name.text), .text(audience)] + policy.values + [.integer(now)])
@@ -36,7 +37,7 @@ extension ApplicationRows {
         let rows = try store.run(
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
-                minimum_boot, max_failures, access_seconds, refresh_seconds, roles
+                minimum_boot, max_failures, access_seconds, refresh_seconds, roles, passwords
             FROM application WHERE name = $1 AND removed IS NULL FOR NO KEY UPDATE
             """, [.text(name)])
         guard let row = rows.first else { return nil }
@@ -51,7 +52,7 @@ extension ApplicationRows {
             """
             UPDATE application SET devices = $1, commit_required = $2, biometrics = $3,
                 minimum_key = $4, minimum_boot = $5, max_failures = $6, access_seconds = $7,
-                refresh_seconds = $8 WHERE id = $9
+                refresh_seconds = $8, passwords = $9 WHERE id = $10
             """, policy.values + [.integer(application)])
     }
 }
@@ -82,7 +83,7 @@ extension ApplicationPolicy {
             .text(severalDevices ? "several" : "one"), .integer(commitRequired ? 1 : 0),
             .integer(biometrics ? 1 : 0), .text(keys.rawValue),
             .text(secureBoot.rawValue), .integer(maximumFailures),
-            .integer(accessSeconds), .integer(refreshSeconds),
+            .integer(accessSeconds), .integer(refreshSeconds), .integer(passwords ? 1 : 0),
         ]
     }
 }

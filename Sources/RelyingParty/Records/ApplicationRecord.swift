@@ -15,7 +15,10 @@ struct ApplicationRecord: Equatable, Sendable {
     /// them.
     let roles: [String]
 
-    /// Reads 12 columns, starting at `first`.
+    /// How many columns `init` reads.
+    static let columns = 13
+
+    /// Reads `columns` columns, starting at `first`.
     init(_ row: Row, from first: Int = 0) throws(DatabaseFault) {
         id = try row.integer(first)
         name = try row.text(first + 1)
@@ -24,6 +27,7 @@ struct ApplicationRecord: Equatable, Sendable {
             severalDevices: try row.text(first + 3) == "several",
             commitRequired: try row.integer(first + 4) != 0,
             biometrics: try row.integer(first + 5) != 0,
+            passwords: try row.integer(first + 12) != 0,
             keys: try row.requirement(first + 6), secureBoot: try row.requirement(first + 7),
             maximumFailures: try row.integer(first + 8),
             accessSeconds: try row.integer(first + 9),
@@ -43,6 +47,8 @@ struct ApplicationPolicy: Equatable, Sendable {
     var commitRequired = false
     /// Whether a fingerprint is accepted as a factor.
     var biometrics = true
+    /// Whether the password of the account on the device is accepted in place of a fingerprint.
+    var passwords = false
     /// What is required of where keys are held.
     var keys = KeyRequirement.any
     /// What is required of Secure Boot.
@@ -54,6 +60,12 @@ struct ApplicationPolicy: Equatable, Sendable {
     var accessSeconds: Int64 = 300
     /// The lifetime of a session and its refresh tokens, in seconds.
     var refreshSeconds: Int64 = 86_400
+
+    /// Whether something must be attested, which rules out passwords: their keys are not.
+    var needsAttestation: Bool { keys == .attested || secureBoot == .attested }
+
+    /// The factors that the policy accepts where nothing else says so.
+    var factors: AcceptedFactors { passwords && !needsAttestation ? .either : .fingerprint }
 }
 
 extension ApplicationRows {
@@ -61,7 +73,7 @@ extension ApplicationRows {
         let rows = try store.run(
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
-                minimum_boot, max_failures, access_seconds, refresh_seconds, roles
+                minimum_boot, max_failures, access_seconds, refresh_seconds, roles, passwords
             FROM application WHERE removed IS NULL ORDER BY name
             """)
         var found: [ApplicationRecord] = []
@@ -73,7 +85,7 @@ extension ApplicationRows {
         let rows = try store.run(
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
-                minimum_boot, max_failures, access_seconds, refresh_seconds, roles
+                minimum_boot, max_failures, access_seconds, refresh_seconds, roles, passwords
             FROM application WHERE audience = $1 AND removed IS NULL
             """, [.text(audience)])
         guard let row = rows.first else { return nil }
@@ -84,7 +96,7 @@ extension ApplicationRows {
         let rows = try store.run(
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
-                minimum_boot, max_failures, access_seconds, refresh_seconds, roles
+                minimum_boot, max_failures, access_seconds, refresh_seconds, roles, passwords
             FROM application WHERE name = $1 AND removed IS NULL
             """, [.text(name)])
         guard let row = rows.first else { return nil }
@@ -96,7 +108,7 @@ extension ApplicationRows {
             """
             SELECT a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds,
-                a.refresh_seconds, a.roles
+                a.refresh_seconds, a.roles, a.passwords
             FROM application a JOIN account c ON c.application = a.id
             WHERE c.id = $1 AND a.removed IS NULL
             """, [.integer(account)])

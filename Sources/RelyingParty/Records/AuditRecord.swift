@@ -38,6 +38,7 @@ struct AuditEntry: Sendable {
         case refresh = "refresh"
         case revocation = "revocation"
         case macToken = "mac-token"
+        case passwordKey = "password-key"
         case request = "request"
         case operationCreated = "operation-created"
         case operationDecided = "operation-decided"

@@ -45,8 +45,8 @@ extension OperationRows {
             """
             INSERT INTO operation (id, application, account, template, data, challenge, status,
                 failures, max_failures, device, session_hash, additional, created, expires,
-                network, number)
-            VALUES ($1, $2, $3, $4, $5, $6, 'PENDING', 0, $7, $8, $9, $10, $11, $12, $13,
+                network, factors, number)
+            VALUES ($1, $2, $3, $4, $5, $6, 'PENDING', 0, $7, $8, $9, $10, $11, $12, $13, $14,
                 (SELECT COALESCE(MAX(number), 0) + 1 FROM operation WHERE account = $3))
             """,
             [
@@ -56,28 +56,47 @@ extension OperationRows {
                 .integer(operation.template.maximumFailures), .id(ifPresent: operation.device),
                 optional(operation.session), .text(operation.additional), .integer(now),
                 .integer(operation.expires), optional(operation.network),
+                .text(operation.template.factors.rawValue),
             ])
     }
 
     /// Ends an operation with this status, and notes that for its application's callback.
     ///
     /// Returns false, and changes nothing, unless it is PENDING and has not expired.
+    ///
+    /// `factor` is the word for how it was decided; empty if no device decided it.
     func end(
         operation: OperationID, as status: OperationStatus, by registration: RegistrationID?,
-        at now: Int64
+        factor: String = "", at now: Int64
     ) throws(DatabaseFault) -> Bool {
         let changed = try store.run(
             """
-            UPDATE operation SET status = $1, decided = $2, registration = $3
+            UPDATE operation SET status = $1, decided = $2, registration = $3, factor = $6
             WHERE id = $4 AND status = 'PENDING' AND expires > $5 RETURNING id
             """,
             [
                 .text(status.rawValue), .integer(now), .id(ifPresent: registration),
-                .id(operation), .integer(now),
+                .id(operation), .integer(now), .text(factor),
             ])
         guard !changed.isEmpty else { return false }
         try store.callbackEvents.note(operation, as: status, at: now)
         return true
+    }
+
+    /// Stores the first of two factors, in place of one that another device has given.
+    ///
+    /// Returns false unless the operation is PENDING and has not expired.
+    func keepHalf(
+        of operation: OperationID, factor: KeyFactor, by registration: RegistrationID,
+        at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        try !store.run(
+            """
+            UPDATE operation SET factor = $1, half = $2
+            WHERE id = $3 AND status = 'PENDING' AND expires > $4 RETURNING id
+            """,
+            [.text(factor.rawValue), .id(registration), .id(operation), .integer(now)]
+        ).isEmpty
     }
 
     /// Counts a decision with a wrong signature or text; at the limit the operation becomes FAILED.

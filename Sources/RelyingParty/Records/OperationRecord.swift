@@ -33,6 +33,13 @@ struct OperationRecord: Equatable, Sendable {
     let registration: RegistrationID?
     /// When the login was confirmed.
     let consumed: Int64?
+    /// The factors that approve it, as its template said when it was created.
+    let factors: TemplateFactors
+    /// The factor by which it was decided (`fingerprint`, `password` or `both`), or the one that was
+    /// given first of two; empty before.
+    let factor: String
+    /// The registration that has given the first of two factors; nil if none has.
+    let half: RegistrationID?
 
     fileprivate init(_ row: Row) throws(DatabaseFault) {
         id = try row.id(0)
@@ -55,6 +62,17 @@ struct OperationRecord: Equatable, Sendable {
         decided = try row.optionalInteger(14)
         registration = try row.optionalID(15)
         consumed = try row.optionalInteger(16)
+        guard let factors = TemplateFactors(rawValue: try row.text(17)) else {
+            throw .broken("an operation of unknown factors")
+        }
+        self.factors = factors
+        factor = try row.text(18)
+        half = try row.optionalID(19)
+    }
+
+    /// The factors that approve it for an application with this policy.
+    func acceptedFactors(by policy: ApplicationPolicy) -> AcceptedFactors {
+        factors.named ?? policy.factors
     }
 
     /// The status at a given time: a stored PENDING counts as EXPIRED once its time is over.
@@ -69,7 +87,7 @@ extension OperationRows {
             """
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
-                registration, consumed
+                registration, consumed, factors, factor, half
             FROM operation WHERE id = $1
             """, [.id(id)])
         guard let row = rows.first else { return nil }
@@ -84,7 +102,7 @@ extension OperationRows {
             """
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
-                registration, consumed
+                registration, consumed, factors, factor, half
             FROM operation
             WHERE account = $1 AND status = 'PENDING' AND expires > $2
                 AND (device IS NULL OR device = $3)
@@ -103,7 +121,7 @@ extension OperationRows {
             """
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
-                registration, consumed
+                registration, consumed, factors, factor, half
             FROM operation WHERE account = $1 ORDER BY number DESC LIMIT $2
             """, [.integer(account), .integer(most)])
         var operations: [OperationRecord] = []

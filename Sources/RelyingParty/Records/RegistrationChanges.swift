@@ -46,7 +46,7 @@ extension RegistrationRows {
     ///
     /// The registration must still be CREATED, and no other may have the credential.
     func keepKey(
-        of id: RegistrationID, statement: LoginStatement, key: [UInt8],
+        of id: RegistrationID, statement: LoginStatement, key: [UInt8], passwordKey: [UInt8]?,
         attested: [AttestedProperty], at now: Int64
     ) throws(DatabaseFault) -> KeyOutcome {
         let claims = statement.claims
@@ -59,7 +59,8 @@ extension RegistrationRows {
         let isStored = try !store.run(
             """
             UPDATE registration SET credential = $1, public_key = $2, counter = $3,
-                enrolment = $4, key_kind = $5, secure_boot = $6, attested = $7, changed = $8
+                enrolment = $4, key_kind = $5, secure_boot = $6, attested = $7, changed = $8,
+                password_key = $10
             WHERE id = $9 AND status = 'CREATED' RETURNING id
             """,
             [
@@ -67,9 +68,23 @@ extension RegistrationRows {
                 .integer(enrolment), .text("\(claims.integrity.key.word)"),
                 .text("\(claims.integrity.secureBoot.word)"),
                 .text(attested.map(\.rawValue).joined(separator: " ")), .integer(now), .id(id),
+                passwordKey.map(Value.bytes) ?? .null,
             ]
         ).isEmpty
         return isStored ? .stored : .notCreated
+    }
+
+    /// Replaces the key for the password of an ACTIVE registration, or adds one; returns false if
+    /// the registration is not ACTIVE.
+    func setPasswordKey(
+        _ key: [UInt8], of registration: RegistrationID, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        try !store.run(
+            """
+            UPDATE registration SET password_key = $1, changed = $2
+            WHERE id = $3 AND status = 'ACTIVE' RETURNING id
+            """, [.bytes(key), .integer(now), .id(registration)]
+        ).isEmpty
     }
 
     /// Changes the status; returns false if the present status is not `from`.

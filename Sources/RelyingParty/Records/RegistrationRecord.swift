@@ -29,8 +29,11 @@ struct RegistrationRecord: Equatable, Sendable {
     /// What the device's TPM proved when it proved the key.
     let attested: [AttestedProperty]
 
+    /// The uncompressed point of the key for the password, 65 bytes; nil if it has none.
+    let passwordKey: [UInt8]?
+
     /// How many columns `init` reads.
-    static let columns = 15
+    static let columns = 16
 
     /// Reads the first `columns` columns.
     init(_ row: Row) throws(DatabaseFault) {
@@ -52,6 +55,20 @@ struct RegistrationRecord: Equatable, Sendable {
         keyKind = try row.text(12)
         secureBoot = try row.text(13)
         attested = try row.words(14).compactMap(AttestedProperty.init(rawValue:))
+        passwordKey = try row.optionalBytes(15)
+    }
+
+    /// The point of the key that signs for a factor; nil if there is none.
+    func key(for factor: KeyFactor) -> [UInt8]? {
+        switch factor {
+        case .fingerprint: publicKey
+        case .password: passwordKey
+        }
+    }
+
+    /// What is attested of the key that signs for a factor; nothing is of the password's.
+    func attested(of factor: KeyFactor) -> [AttestedProperty] {
+        factor == .fingerprint ? attested : []
     }
 }
 
@@ -60,7 +77,7 @@ extension RegistrationRows {
         let rows = try store.run(
             """
             SELECT id, account, device, credential, public_key, status, reason, counter, failures,
-                flags, created, last_used, key_kind, secure_boot, attested
+                flags, created, last_used, key_kind, secure_boot, attested, password_key
             FROM registration WHERE id = $1
             """, [.id(id)])
         guard let row = rows.first else { return nil }
@@ -71,7 +88,7 @@ extension RegistrationRows {
         let rows = try store.run(
             """
             SELECT id, account, device, credential, public_key, status, reason, counter, failures,
-                flags, created, last_used, key_kind, secure_boot, attested
+                flags, created, last_used, key_kind, secure_boot, attested, password_key
             FROM registration WHERE credential = $1
             """, [.id(credential)])
         guard let row = rows.first else { return nil }
@@ -97,7 +114,7 @@ extension RegistrationRows {
         let rows = try store.run(
             """
             SELECT id, account, device, credential, public_key, status, reason, counter, failures,
-                flags, created, last_used, key_kind, secure_boot, attested
+                flags, created, last_used, key_kind, secure_boot, attested, password_key
             FROM registration WHERE account = $1 ORDER BY created, id
             """, [.integer(account)])
         var found: [RegistrationRecord] = []
@@ -115,7 +132,7 @@ extension RegistrationRows {
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
                 r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
-                r.attested
+                r.attested, r.password_key
             FROM registration r JOIN account a ON a.id = r.account
             WHERE a.application = $1 AND ($2 = '' OR a.name = $2) AND ($3 = '' OR r.status = $3)
             ORDER BY r.created DESC, r.id LIMIT $4

@@ -11,6 +11,7 @@ enum Schema {
         Migration(1, statements: first), Migration(2, statements: second),
         Migration(3, statements: third), Migration(4, statements: fourth),
         Migration(5, statements: callbacks), Migration(6, statements: attestation),
+        Migration(7, statements: passwordFactor),
     ]
 
     private static let first = [
@@ -226,5 +227,20 @@ enum Schema {
             certificate {bytes} NOT NULL, key_area {bytes} NOT NULL, secret_hash {bytes},
             expires BIGINT NOT NULL, evidence TEXT)
         """,
+    ]
+
+    /// The password in place of a finger, or beside it: a second key of registrations, and what
+    /// applications and templates accept.
+    private static let passwordFactor = [
+        "ALTER TABLE application ADD COLUMN passwords BIGINT NOT NULL DEFAULT 0",
+        "ALTER TABLE registration ADD COLUMN password_key {bytes}",
+        // `policy`: what the application's policy accepts when the operation is decided.
+        "ALTER TABLE template ADD COLUMN factors TEXT NOT NULL DEFAULT 'policy'",
+        "ALTER TABLE operation ADD COLUMN factors TEXT NOT NULL DEFAULT 'policy'",
+        // The factor by which it was decided, or that was given first of two; `half` is the
+        // registration that gave the first.
+        "ALTER TABLE operation ADD COLUMN factor TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE operation ADD COLUMN half {bytes}",
+        "UPDATE operation SET factor = 'fingerprint' WHERE status IN ('APPROVED', 'REJECTED')",
     ]
 }

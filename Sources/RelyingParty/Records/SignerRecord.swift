@@ -51,11 +51,10 @@ extension SignerRows {
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
                 r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
-                r.attested,
-                c.id, c.application, c.name, c.blocked, c.flags, c.roles,
+                r.attested, r.password_key, c.id, c.application, c.name, c.blocked, c.flags, c.roles,
                 a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds,
-                a.roles
+                a.roles, a.passwords
             FROM registration r JOIN account c ON c.id = r.account
                 JOIN application a ON a.id = c.application
             WHERE r.credential = $1 AND a.removed IS NULL
@@ -69,11 +68,10 @@ extension SignerRows {
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
                 r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
-                r.attested,
-                c.id, c.application, c.name, c.blocked, c.flags, c.roles,
+                r.attested, r.password_key, c.id, c.application, c.name, c.blocked, c.flags, c.roles,
                 a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds,
-                a.roles
+                a.roles, a.passwords
             FROM registration r JOIN account c ON c.id = r.account
                 JOIN application a ON a.id = c.application
             WHERE r.id = $1 AND a.removed IS NULL

@@ -41,13 +41,15 @@ struct Template: Equatable, Sendable {
     let maximumFailures: Int64
     /// Whether each operation must name the only device that may decide it.
     let isDeviceBound: Bool
+    /// The factors that approve its operations.
+    let factors: TemplateFactors
 
     /// Validates a template.
     ///
     /// - Throws: a fault that says what is wrong, in words for the administrator.
     init(
         name: Name, text: String, purpose: TemplatePurpose = .operation, seconds: Int64 = 300,
-        maximumFailures: Int64 = 5, isDeviceBound: Bool = false
+        maximumFailures: Int64 = 5, isDeviceBound: Bool = false, factors: TemplateFactors = .policy
     ) throws(FieldFault) {
         guard name.text.utf8.count <= 64 else {
             throw FieldFault(text: "a template's name is not longer than 64 bytes")
@@ -68,6 +70,7 @@ struct Template: Equatable, Sendable {
         self.seconds = seconds
         self.maximumFailures = maximumFailures
         self.isDeviceBound = isDeviceBound
+        self.factors = factors
     }
 
     fileprivate init(_ row: Row) throws(DatabaseFault) {
@@ -80,6 +83,10 @@ struct Template: Equatable, Sendable {
         seconds = try row.integer(3)
         maximumFailures = try row.integer(4)
         isDeviceBound = try row.integer(5) != 0
+        guard let factors = TemplateFactors(rawValue: try row.text(6)) else {
+            throw .broken("a template of unknown factors")
+        }
+        self.factors = factors
     }
 }
 
@@ -100,15 +107,25 @@ extension TemplateRows {
         try !store.run(
             """
             INSERT INTO template (application, name, text, purpose, seconds, max_failures,
-                device_bound, created)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING name
+                device_bound, created, factors)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING name
             """,
             [
                 .integer(application), .text(template.name), .text(template.text),
                 .text(template.purpose.rawValue), .integer(template.seconds),
                 .integer(template.maximumFailures), .integer(template.isDeviceBound ? 1 : 0),
-                .integer(now),
+                .integer(now), .text(template.factors.rawValue),
             ]
+        ).isEmpty
+    }
+
+    /// Whether any template of an application accepts the password, whatever its policy.
+    func acceptPasswords(of application: Int64) throws(DatabaseFault) -> Bool {
+        try !store.run(
+            """
+            SELECT 1 FROM template
+            WHERE application = $1 AND factors IN ('password', 'either', 'both') LIMIT 1
+            """, [.integer(application)]
         ).isEmpty
     }
 
@@ -116,7 +133,8 @@ extension TemplateRows {
     func listTemplates(of application: Int64) throws(DatabaseFault) -> [Template] {
         let rows = try store.run(
             """
-            SELECT name, text, purpose, seconds, max_failures, device_bound FROM template
+            SELECT name, text, purpose, seconds, max_failures, device_bound, factors
+            FROM template
             WHERE application = $1 ORDER BY name
             """, [.integer(application)])
         var templates: [Template] = []
@@ -127,7 +145,8 @@ extension TemplateRows {
     func template(_ name: String, of application: Int64) throws(DatabaseFault) -> Template? {
         let rows = try store.run(
             """
-            SELECT name, text, purpose, seconds, max_failures, device_bound FROM template
+            SELECT name, text, purpose, seconds, max_failures, device_bound, factors
+            FROM template
             WHERE application = $1 AND name = $2
             """, [.integer(application), .text(name)])
         guard let row = rows.first else { return nil }

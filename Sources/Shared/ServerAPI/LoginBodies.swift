@@ -86,7 +86,7 @@ package struct AcceptedLogin: Codable, Sendable {
     package let registration: RegistrationID
     /// Its status.
     package let status: RegistrationStatus
-    /// The factor that was shown.
+    /// The factor that was shown: `fingerprint`, `password`, or `both`.
     package let factor: String
     /// How many failures are left before the block.
     package let remainingAttempts: Int64

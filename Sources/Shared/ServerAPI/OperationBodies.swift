@@ -65,14 +65,20 @@ package struct OperationDetail: Codable, Sendable {
     package let expires: Int64
     /// When it was decided, in seconds since 1970; nil if it was not.
     package let decided: Int64?
+    /// The factors that approve it; nil from a server that knows only touches.
+    package let factors: AcceptedFactors?
+    /// The factor that approves it next, where both are required and the other was given; else nil.
+    package let missing: KeyFactor?
 
     /// Creates a value from its fields.
     package init(
         operation: OperationID, application: String, audience: String, account: String,
         template: String, data: String, challenge: Challenge, status: OperationStatus,
         failureCount: Int64, maxFailureCount: Int64, created: Int64, expires: Int64,
-        decided: Int64?
+        decided: Int64?, factors: AcceptedFactors, missing: KeyFactor?
     ) {
+        self.factors = factors
+        self.missing = missing
         self.operation = operation
         self.application = application
         self.audience = audience
@@ -95,11 +101,16 @@ package struct DecisionAnswer: Codable, Sendable {
     package let operation: OperationID
     /// Its status.
     package let status: OperationStatus
-    /// When it was decided, in seconds since 1970.
+    /// When the decision was accepted, in seconds since 1970.
     package let decided: Int64
+    /// The factor that is still missing where both are required; the status is then PENDING.
+    package let missing: KeyFactor?
 
     /// Creates an answer from its fields.
-    package init(operation: OperationID, status: OperationStatus, decided: Int64) {
+    package init(
+        operation: OperationID, status: OperationStatus, decided: Int64, missing: KeyFactor? = nil
+    ) {
+        self.missing = missing
         self.operation = operation
         self.status = status
         self.decided = decided

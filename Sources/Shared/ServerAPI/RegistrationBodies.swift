@@ -29,12 +29,15 @@ package struct BegunRegistration: Codable, Sendable {
     package let challenge: Challenge
     /// When it expires, in seconds since 1970.
     package let expires: Int64
+    /// The factors that keys are accepted for; nil from a server that knows only touches.
+    package let factors: [KeyFactor]?
 
     /// Creates an answer from its fields.
     package init(
         registration: RegistrationID, account: String, application: String, audience: String,
-        challenge: Challenge, expires: Int64
+        challenge: Challenge, expires: Int64, factors: [KeyFactor]
     ) {
+        self.factors = factors
         self.registration = registration
         self.account = account
         self.application = application
@@ -42,6 +45,43 @@ package struct BegunRegistration: Codable, Sendable {
         self.challenge = challenge
         self.expires = expires
     }
+}
+
+/// A device's new key for the password, and its signature over the statement that registers it.
+///
+/// The statement's purpose names the key (`PasswordKeyPurpose`). The signature is an SSHSIG blob in
+/// the namespace `registration@signet`.
+package struct NewPasswordKey: Codable, Sendable {
+    /// The uncompressed point, 65 bytes.
+    package let publicKey: Binary
+    /// Its signature over the statement.
+    package let signature: Binary
+
+    /// Creates a value from both.
+    package init(publicKey: Binary, signature: Binary) {
+        self.publicKey = publicKey
+        self.signature = signature
+    }
+}
+
+/// A signed challenge for a new password key, in place of the registration's present one.
+package struct PasswordKeyRequest: Codable, Sendable {
+    /// The statement, which a touch has signed.
+    package let statement: Binary
+    /// Its signature by the fingerprint key.
+    package let signature: Binary
+    /// The new key.
+    package let passwordKey: NewPasswordKey
+
+    /// Creates a request from its fields.
+    package init(statement: Binary, signature: Binary, passwordKey: NewPasswordKey) {
+        self.statement = statement
+        self.signature = signature
+        self.passwordKey = passwordKey
+    }
+
+    /// The statement with its signature by the fingerprint key.
+    package var proof: SignedText { SignedText(statement: statement, signature: signature) }
 }
 
 /// A device's new key, and the statement that it has signed.
@@ -56,12 +96,15 @@ package struct RegistrationProof: Codable, Sendable {
     package let signature: Binary
     /// What the device's TPM says of the key; nil for a key that is not attested.
     package let attestation: KeyAttestation?
+    /// The key for the password, which has signed the same statement; nil for none.
+    package let passwordKey: NewPasswordKey?
 
     /// Creates a proof from its fields.
     package init(
         publicKey: Binary, statement: Binary, signature: Binary,
-        attestation: KeyAttestation? = nil
+        attestation: KeyAttestation? = nil, passwordKey: NewPasswordKey? = nil
     ) {
+        self.passwordKey = passwordKey
         self.publicKey = publicKey
         self.statement = statement
         self.signature = signature
@@ -89,6 +132,8 @@ package struct RegistrationState: Codable, Sendable {
     package let secureBoot: String?
     /// What the device's TPM has proven of both, perhaps nothing; nil before the key is proven.
     package let attested: [AttestedProperty]?
+    /// The factors for which it has keys; nil from a server that knows only touches.
+    package let factors: [KeyFactor]?
     /// The registration's flags.
     package let flags: [String]
     /// How many failures were counted.
@@ -102,9 +147,10 @@ package struct RegistrationState: Codable, Sendable {
     package init(
         registration: RegistrationID, account: String, device: DeviceID,
         status: RegistrationStatus, reason: String?, fingerprint: String?, key: String?,
-        secureBoot: String?, attested: [AttestedProperty]?, flags: [String],
-        failures: Int64, created: Int64, lastUsed: Int64?
+        secureBoot: String?, attested: [AttestedProperty]?, factors: [KeyFactor],
+        flags: [String], failures: Int64, created: Int64, lastUsed: Int64?
     ) {
+        self.factors = factors
         self.registration = registration
         self.account = account
         self.device = device

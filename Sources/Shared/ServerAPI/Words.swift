@@ -40,6 +40,8 @@ package enum ChallengeAction: String, Codable, Sendable {
     case login = "login"
     /// A new MAC token.
     case macToken = "mac-token"
+    /// A new password key for the registration.
+    case passwordKey = "password-key"
     /// The removal of the registration by its device.
     case remove = "remove"
 }
@@ -72,4 +74,38 @@ package enum AttestedProperty: String, Codable, CaseIterable, Sendable {
     case key = "key"
     /// The device had booted with Secure Boot.
     case secureBoot = "secure-boot"
+}
+
+/// A factor that a registered key stands for; the raw values are used in the API and in statements.
+package enum KeyFactor: String, CaseIterable, Codable, Sendable {
+    /// A touch, signed with the registration's fingerprint key.
+    case fingerprint = "fingerprint"
+    /// The account's password on the device, signed with the registration's password key.
+    case password = "password"
+
+    /// The factor that a statement's line `factor` names; nil for any other word.
+    package init?(line: [UInt8]) {
+        self.init(rawValue: String(decoding: line, as: UTF8.self))
+    }
+}
+
+/// The factors that confirm something; the raw values are used in the API and the database.
+package enum AcceptedFactors: String, Codable, Sendable {
+    /// A touch only.
+    case fingerprint = "fingerprint"
+    /// The password only.
+    case password = "password"
+    /// A touch or the password.
+    case either = "either"
+    /// A touch and the password, of the same device, in any order.
+    case both = "both"
+
+    /// Whether a statement with this factor is accepted, alone or as one of two.
+    package func accepts(_ factor: KeyFactor) -> Bool {
+        switch self {
+        case .fingerprint: factor == .fingerprint
+        case .password: factor == .password
+        case .either, .both: true
+        }
+    }
 }

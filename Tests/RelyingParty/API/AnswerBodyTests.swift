@@ -40,7 +40,7 @@ struct AnswerBodyTests {
             registration: .sample(repeating: 7), account: odd,
             device: .sample(repeating: 8), status: .active, reason: nil,
             fingerprint: "SHA256:a/b+c", key: "tpm", secureBoot: nil,
-            attested: [.key, .secureBoot], flags: ["x"], failures: 0,
+            attested: [.key, .secureBoot], factors: [.fingerprint], flags: ["x"], failures: 0,
             created: 1, lastUsed: nil)
         let list = RegistrationList(registrations: [state, state])
         #expect(text(JSON.encode(list)) == (try foundation(list)))

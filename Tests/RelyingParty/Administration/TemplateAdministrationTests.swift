@@ -19,7 +19,8 @@ struct TemplateAdministrationTests {
             "template", "add", "shop", "login", "sign in", "--purpose", "login")
         let list = try await server.administer("template", "list", "shop")
         #expect(list.count == 3)
-        #expect(list[2].hasPrefix("payment  operation  60       2             one     pay"))
+        #expect(
+            list[2].hasPrefix("payment  operation  60       2             one     policy   pay"))
         #expect(list[2].hasSuffix("EUR\\nto {payee}"))
         var wish = TestServer.payment
         wish["device"] = hexadecimal(device.id)

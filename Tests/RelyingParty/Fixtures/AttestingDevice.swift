@@ -108,7 +108,14 @@ final class AttestingDevice {
 
     /// The statement of the new key.
     func statement(for challenge: Challenge, at now: Int64) -> [UInt8] {
-        device.answer(challenge, "register", at: now).encoded()
+        registration(for: challenge, at: now).encoded()
+    }
+
+    /// The same, before it is encoded; it names the key for the password, if there is one.
+    func registration(for challenge: Challenge, at now: Int64) -> LoginStatement {
+        var statement = device.answer(challenge, "register", at: now)
+        statement.purpose = device.passwordKeyPurpose
+        return statement
     }
 
     /// Its signature by the key in the TPM.
@@ -199,9 +206,24 @@ extension CalledServer {
     /// Registers a device with all that its TPM can prove.
     func register(attested device: AttestingDevice, quoted: Bool = true) async throws -> Reply {
         let (challenge, secret) = try await begin(device)
-        let text = device.statement(for: challenge, at: time.now)
+        let statement = device.registration(for: challenge, at: time.now)
+        let text = statement.encoded()
         let attestation = try device.attestation(secret: secret, of: text, quoted: quoted)
-        return try await prove(device, try device.proof(of: text, attestation: attestation))
+        var body = try device.proof(of: text, attestation: attestation)
+        body["passwordKey"] = try device.device.proofOfPasswordKey(in: statement)
+        return try await prove(device, body)
+    }
+
+    /// Logs in with the key in the TPM, or with the key for the password.
+    func logIn(_ device: AttestingDevice) async throws -> Reply {
+        guard device.device.factor == KeyFactor.fingerprint.rawValue else {
+            return try await logIn(device.device)
+        }
+        let challenge: Challenge = try await challenge(device.device)
+        let text = device.device.answer(challenge, "login", at: time.now).encoded()
+        let signature = base64(try device.signature(of: text, in: .login))
+        return try await send(
+            "POST", "/v1/login", ["statement": base64(text), "signature": signature])
     }
 }
 

@@ -14,12 +14,13 @@ extension TestServer {
     func makeTemplate(
         _ name: String = "payment", _ text: String = "pay {amount} EUR\nto {payee}",
         purpose: TemplatePurpose = .operation, seconds: Int64 = 300, maximumFailures: Int64 = 3,
-        isDeviceBound: Bool = false, application: String = "shop"
+        isDeviceBound: Bool = false, factors: TemplateFactors = .policy,
+        application: String = "shop"
     ) async throws -> Bool {
         guard let name = Name(name) else { throw Unexpected("no name") }
         let template = try Template(
             name: name, text: text, purpose: purpose, seconds: seconds,
-            maximumFailures: maximumFailures, isDeviceBound: isDeviceBound)
+            maximumFailures: maximumFailures, isDeviceBound: isDeviceBound, factors: factors)
         return try await database.write { store throws(DatabaseFault) in
             guard let owner = try store.applications.application(name: application) else {
                 throw .broken("no such application")
@@ -85,7 +86,8 @@ extension TestServer {
     ) async throws -> Reply {
         let shown = try await detail(operation, for: device)
         let statement = device.decision(of: shown, decision, at: time.now)
-        return try await decide(operation, device.signed(statement.encoded(), .operation))
+        return try await decide(
+            operation, device.signed(statement.encoded(), .operation, by: device.signingKey))
     }
 
     /// Sends many bodies at once, and gives how many were answered with 200.

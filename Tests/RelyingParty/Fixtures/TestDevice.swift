@@ -13,6 +13,8 @@ final class TestDevice {
     var id: DeviceID
     var credential: CredentialID
     var key: P256PrivateKey
+    /// What it signs with where the password takes the finger's place; nil for none.
+    var passwordKey: P256PrivateKey?
     var account = "alice"
     var audience = "https://id.example.org/shop"
     var counter: UInt64 = 0
@@ -62,6 +64,31 @@ final class TestDevice {
     }
 }
 
+extension TestDevice {
+    /// The purpose that names its key for the password; empty without one.
+    var passwordKeyPurpose: [UInt8] {
+        guard let point = passwordKey.flatMap({ PublicKeyPoint($0.publicPoint) }) else { return [] }
+        return PasswordKeyPurpose.text(point)
+    }
+
+    /// The key for the password, which has signed a statement; nil without one.
+    func proofOfPasswordKey(in statement: LoginStatement) throws -> [String: Any]? {
+        guard let passwordKey else { return nil }
+        let signature = try passwordKey.signature(of: statement.encoded(), in: .registration)
+        return [
+            "publicKey": base64(passwordKey.publicPoint), "signature": base64(signature.blob),
+        ]
+    }
+
+    /// Signs from here on with the password, or with a finger again.
+    func confirm(by factor: KeyFactor) { self.factor = factor.rawValue }
+
+    /// The key of the factor that its statements state.
+    var signingKey: P256PrivateKey {
+        factor == KeyFactor.password.rawValue ? passwordKey ?? key : key
+    }
+}
+
 /// Bytes that no one had before.
 func fresh<ID: FixedBytes>() throws -> ID { ID(random: try freshBytes(ID.count)) }
 
@@ -90,9 +117,11 @@ extension CalledServer {
 
     /// Proves the new key.
     func prove(_ device: TestDevice, _ begun: Reply) async throws -> Reply {
-        let statement = device.answer(
+        var statement = device.answer(
             try begun.binary("challenge"), "register", at: time.now)
+        statement.purpose = device.passwordKeyPurpose
         var body = try device.signed(statement.encoded(), .registration)
+        body["passwordKey"] = try device.proofOfPasswordKey(in: statement)
         body["publicKey"] = base64(device.key.publicPoint)
         return try await send("POST", "/v1/registrations/\(device.registration)/proof", body)
     }
@@ -110,10 +139,11 @@ extension CalledServer {
         return try reply.binary("challenge")
     }
 
-    /// Logs in with a touch.
+    /// Logs in with a touch, or with the password where the device's statements say so.
     func logIn(_ device: TestDevice) async throws -> Reply {
         let statement = device.answer(try await challenge(device), "login", at: time.now)
         return try await send(
-            "POST", "/v1/login", try device.signed(statement.encoded(), .login))
+            "POST", "/v1/login",
+            try device.signed(statement.encoded(), .login, by: device.signingKey))
     }
 }

@@ -43,14 +43,7 @@ struct AttestationTests {
         let server = try await TestServer.attesting(.sqlite)
         let device = try AttestingDevice()
         _ = try await server.register(attested: device)
-        let challenge: Domain.Challenge = try await server.challenge(device.device)
-        let text = device.device.answer(challenge, "login", at: server.time.now).encoded()
-        let reply = try await server.send(
-            "POST", "/v1/login",
-            [
-                "statement": base64(text),
-                "signature": base64(try device.signature(of: text, in: .login)),
-            ])
+        let reply = try await server.logIn(device)
         #expect(try methods(of: reply) == ["fpt", "hwk"])
 
         let plain = try TestDevice(id: 0xd2)

@@ -3,6 +3,7 @@ import Crypto
 import Posix
 import SQL
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import Testing
 
@@ -119,7 +120,9 @@ struct RefusalShareTests {
         case 0: break
         case 1:
             let known = server.service.publicKeys
-            known.keep(try P256PublicKey(point: stranger.key.publicPoint), of: stranger.credential)
+            known.keep(
+                try P256PublicKey(point: stranger.key.publicPoint),
+                as: KeyName(credential: stranger.credential, factor: .fingerprint))
             return try stranger.header(
                 try stranger.statement(at: server.time.now), by: try P256PrivateKey.generate())
         default:

@@ -315,8 +315,11 @@ struct LoginTests {
         device.integrity = Integrity(key: .tpm, secureBoot: .unknown)
         #expect(try await server.logIn(device).code == "policy")
         device.integrity = Integrity(key: .tpm, secureBoot: .on)
-        device.factor = "password"
+        device.factor = "possession"
         #expect(try await server.logIn(device).code == "policy")
+        // There is no key for the password, so the signature is not by it.
+        device.confirm(by: .password)
+        #expect(try await server.logIn(device).code == "refused")
     }
 
     @Test("does not reveal whether there is an account")
