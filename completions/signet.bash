@@ -156,8 +156,8 @@ _signet() {
             list) options=(--account --json --help) ;;
             delete) options=(--all --account --password-stdin --json --help) ;;
             verify) options=(--account --reason --json --help) ;;
-            enable) options=(--signing --server --keyring --no-keyring --account --password-stdin
-                --json --help) ;;
+            enable) options=(--signing --server --password --password-key --keyring --no-keyring
+                --account --password-stdin --json --help) ;;
             disable) options=(--signing --server --account --password-stdin --json --help) ;;
             unlock) options=(--account --password-stdin --json --help) ;;
             readers) options=(--watch --prints --delete-foreign --clear --force --reader --json
@@ -167,10 +167,10 @@ _signet() {
             config) options=(--check --json --help) ;;
             doctor) options=(--json --help) ;;
             notify) options=(--help) ;;
-            login) options=(--secret --replace --account --json --help) ;;
+            login) options=(--secret --replace --account --password --password-stdin --json --help) ;;
             sign) options=(--force --challenge --audience --request --body --server --public-key
                 --account --json --help) ;;
-            operations) options=(--account --server --json --help) ;;
+            operations) options=(--account --server --password --password-stdin --json --help) ;;
             mac-token) options=(--body --account --server --json --help) ;;
             import-fprintd) options=(--account --password-stdin --json --help) ;;
             secret) options=(--help) ;;

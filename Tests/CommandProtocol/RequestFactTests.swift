@@ -55,6 +55,7 @@ struct RequestFactTests {
             ),
             (.serverDisable(account: alice, server: server), "https://h"),
             (.serverLogin(account: alice, server: server, timeoutMilliseconds: 1), "https://h"),
+            (.serverPasswordKey(account: alice, server: server), "https://h"),
             (.macTokenRemove(account: alice, server: server, name: Self.bytes("cron")), token),
             (header, token),
             (decide(.approve), "approve operation \(Self.operation)"),
@@ -112,6 +113,7 @@ struct RequestFactTests {
             "secretGet": ("signet secret get", "signet secret get"),
             "serverEnable": ("signet enable", "signet enable --server"),
             "serverLogin": ("signet login", "signet login"),
+            "serverPasswordKey": ("signet enable", "signet enable --server"),
             "sign": ("signet sign", "signet sign"),
             "signingEnable": ("signet enable", "signet enable --signing"),
             "macTokenAdd": ("signet mac-token", "signet mac-token add"),
@@ -141,6 +143,8 @@ struct RequestFactTests {
         let (alice, server) = (Self.alice, Self.server)
         let login = Request.serverLogin(account: alice, server: server, timeoutMilliseconds: 1)
         #expect(login.content.interruption == .unknown)
+        let renewal = Request.serverPasswordKey(account: alice, server: server)
+        #expect(renewal.content.interruption == .unknown)
         let gone = Request.serverDisable(account: alice, server: server)
         #expect(gone.content.interruption == .shown(by: "login"))
         let ended = Request.macTokenRemove(account: alice, server: server, name: [1])

@@ -45,6 +45,7 @@ struct RequestRuleTests {
         (ServerDisableRequest.self, true, false, .password, true),
         (LoginAtServerRequest.self, true, false, .none, true),
         (ServerListRequest.self, true, false, .none, true),
+        (ServerPasswordKeyRequest.self, true, false, .password, true),
         (SignRequest.self, true, false, .none, true),
         (SigningEnableRequest.self, true, false, .password, true),
         (SigningDisableRequest.self, true, false, .password, true),
@@ -62,7 +63,7 @@ struct RequestRuleTests {
     /// What root cannot ask for in an account's place.
     private static let ownersAlone: Set<String> = [
         "serverLogin", "sign", "macTokenAdd", "macTokenHeader", "operationList", "operationShow",
-        "operationDecide",
+        "operationDecide", "serverPasswordKey",
     ]
 
     @Test("is expected here for every request")
@@ -103,6 +104,7 @@ struct RequestRuleTests {
             "secretGet": (confirming, [.statement, .secret]),
             "serverEnable": (confirming, [.statement, .keySignature]),
             "serverLogin": (confirming, [.statement, .keySignature]),
+            "serverPasswordKey": (confirming, [.statement, .keySignature]),
             "sign": (confirming, [.statement, .keySignature]),
             "signingEnable": (confirming, [.statement, .keySignature]),
             "macTokenAdd": (confirming, [.statement, .keySignature]),

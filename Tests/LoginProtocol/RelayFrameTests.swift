@@ -30,6 +30,15 @@ struct RelayFrameTests {
             RelayAttestation(
                 server: server, registration: .sample(0..<16),
                 certificate: Bytes(repeating: 7, count: 4_096), attestationKey: [1])),
+        .prove(
+            RelayProof(
+                server: server, registration: .sample(0..<16),
+                publicKey: .sample(repeating: 4), statement: [1], signature: [2],
+                passwordKey: RelayPasswordKey(
+                    publicKey: .sample(repeating: 5), signature: [3]))),
+        .passwordKey(
+            server: server, registration: .sample(0..<16), statement: [1], signature: [2],
+            key: RelayPasswordKey(publicKey: .sample(repeating: 5), signature: [3])),
         .challenge(
             RelayChallengeRequest(
                 server: server, account: "a:b/c", device: .sample(0..<16),
@@ -64,6 +73,18 @@ struct RelayFrameTests {
                 account: ServerAccountName(SampleFrames.account.bytes),
                 application: ApplicationName([1]),
                 audience: Audience([2]), challenge: .sample(0..<32), expires: .max)),
+        .registered(
+            RelayRegistration(
+                registration: .sample(0..<16), account: ServerAccountName([1]),
+                application: ApplicationName([1]), audience: Audience([2]),
+                challenge: .sample(0..<32), expires: 1, acceptsPassword: true)),
+        .operation(
+            RelayOperation(
+                account: ServerAccountName([1]), challenge: .sample(0..<32),
+                application: ApplicationName([1]), audience: Audience([2]),
+                content: SampleFrames.operation, state: .pending,
+                failures: OperationFailures(count: 0, most: 5), factors: .both,
+                missing: .password)),
         .proven(.active, fingerprint: []),
         .proven(.pendingCommit, fingerprint: Bytes("SHA256:abc".utf8)),
         .challenge(.sample(0..<32), audience: Audience([1]), expires: 0),

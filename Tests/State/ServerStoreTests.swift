@@ -2,7 +2,9 @@
 import CommandProtocol
 import Crypto
 import Domain
+import Gate
 import LoginProtocol
+import Posix
 import Sealing
 import SignedFormats
 import State
@@ -150,6 +152,71 @@ struct ServerStoreTests {
         let state = try fingers
         #expect(key.sealed(for: state) == nil)
         #expect(try servers.list() == [key])
+    }
+
+    /// A key for the password in `hash`.
+    private func passwordKey(
+        of identifier: CredentialID, hash: String
+    ) throws -> (ServerKey.PasswordKey, SealingContext) {
+        let context = try passwordContext(of: identifier, hash: hash)
+        let made = try fixture.vault.create(context)
+        let key = try #require(
+            ServerKey.PasswordKey(made, by: .file, created: StateFixture.now))
+        return (key, context)
+    }
+
+    private func passwordContext(
+        of identifier: CredentialID, hash: String
+    ) throws -> SealingContext {
+        var bytes = Array(hash.utf8)
+        let entry = ShadowEntry(hash: try SecretBytes(moving: &bytes), changed: 20_000)
+        return try #require(
+            try servers.passwordContext(identifier, server: "https://a", entry: entry))
+    }
+
+    @Test("one for the password is kept with it, opens for that password, and ends with it")
+    func password() throws {
+        let plain = try keep(place("https://a"), 1)
+        let path = fixture.file("servers/\(String(repeating: "01", count: 16))")
+        let before = try fixture.contents(path)
+        let (password, context) = try passwordKey(of: plain.identifier, hash: "$6$old")
+        let key = try servers.keep(password, of: plain)
+        #expect(try servers.key(plain.identifier) == key && key.password == password)
+        // What was there before is as it was: a record without it needs no change.
+        #expect(try fixture.contents(path).starts(with: before))
+        let proof = try PlayedPassword.of(context.uid)
+        let ready = try fixture.vault.ready(key: password.sealed, context: context)
+        let signature = try ready.sign([1], context: context, for: proof.match)
+        let point = password.publicKey.point.bytes
+        #expect(try P256PublicKey(point: point).verifies(signature, message: [1]))
+        let other = try passwordContext(of: plain.identifier, hash: "$6$new")
+        #expect(throws: VaultError.doesNotOpen) {
+            try ready.sign([1], context: other, for: proof.match)
+        }
+        #expect(
+            try servers.passwordContext(plain.identifier, server: "https://a", entry: nil) == nil)
+        #expect(throws: StoreFault.changedMeanwhile) { try servers.keep(password, of: plain) }
+        #expect(try servers.advance(key).password == password)
+        let invalidated = try servers.invalidate(try #require(try servers.key(key.identifier)))
+        #expect(invalidated.password == nil)
+    }
+
+    @Test("with one for the password whose lines are damaged, it is none")
+    func damagedPassword() throws {
+        let plain = try keep(place("https://a"), 1)
+        let (password, _) = try passwordKey(of: plain.identifier, hash: "$6$old")
+        _ = try servers.keep(password, of: plain)
+        let path = fixture.file("servers/\(String(repeating: "01", count: 16))")
+        let text = String(decoding: try fixture.contents(path), as: UTF8.self)
+        for (old, new) in [
+            ("password-vault: file", "password-vault: none"),
+            ("password-public: ", "password-public: AA"), ("password-key: ", "password-key: %"),
+            ("password-created: ", "password-created: x"), (text, text + "x: y\n"),
+            (text, String(text.dropLast())),
+        ] {
+            try fixture.overwrite(path, Array(text.replacing(old, with: new).utf8))
+            #expect(try servers.all().isEmpty, "\(new)")
+        }
     }
 
     @Test("what is damaged, or stored under another's name, is ignored")

@@ -94,7 +94,8 @@ extension Denial {
             .serverKeyBlocked, .tooManyServers, .noSigningKey, .signingKeyInvalidated,
             .signingKeyExists, .unknownMacToken, .tooManyMacTokens, .readingTokenWanted,
             .unknownOperation, .operationOver, .printsDamaged, .accountExpired,
-            .passwordExpired, .notAttestable:
+            .passwordExpired, .notAttestable, .noPasswordKey, .passwordKeyStale,
+            .passwordElsewhere, .passwordNotAccepted, .fingerNotAccepted:
             .denied
         }
     }

@@ -101,6 +101,13 @@ extension Invocation {
     /// Whether the result is to be printed as JSON.
     var isJSON: Bool { arguments.has(.json) }
 
+    /// What the user confirms the request with: the password if an option says so, else a touch.
+    ///
+    /// For commands that ask for no password otherwise.
+    var factor: ConfirmingFactor {
+        arguments.has(.password) || arguments.has(.passwordStdin) ? .password : .finger
+    }
+
     /// The account that the command is about: the one named, otherwise the caller's own.
     ///
     /// Throws `.usage` if root names none.

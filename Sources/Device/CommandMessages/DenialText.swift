@@ -64,6 +64,16 @@ extension Denial {
         case .printsDamaged: damagedText(account)
         case .noPassword: noPasswordText(account)
         case .accountExpired, .passwordExpired: expiredText(account)
+        case .noPasswordKey: noPasswordKeyText
+        case .passwordKeyStale: passwordKeyStaleText
+        case .passwordElsewhere:
+            """
+            the password of \(account) is not stored on this machine, so no key can be bound to it. \
+            Use a finger
+            """
+        case .passwordNotAccepted: "the server accepts only a touch for this, and no password"
+        case .fingerNotAccepted:
+            "the server accepts only the password for this, and no touch. Add '--password'"
         default: toLogin?.loginText(account: account) ?? "the request is not possible now"
         }
     }
@@ -72,6 +82,20 @@ extension Denial {
     private var told: Bytes? {
         guard let subject, !subject.isEmpty else { return nil }
         return subject
+    }
+
+    private var noPasswordKeyText: Text {
+        """
+        this device has no key for your password at \(told ?? []). If that server accepts \
+        passwords, run 'signet enable --server \(told ?? []) --password-key', which needs a touch
+        """
+    }
+
+    private var passwordKeyStaleText: Text {
+        """
+        the password has changed since the key for it was made. Run 'signet enable --server \
+        \(told ?? []) --password-key', which needs a touch
+        """
     }
 
     private func noPasswordText(_ account: AccountName) -> Text {

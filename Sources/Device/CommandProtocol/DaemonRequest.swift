@@ -54,10 +54,14 @@ package protocol AccountRequest: DaemonRequest {
     var account: AccountName { get }
     /// Whether the password itself will be stored, so that even root must give it.
     var keepsPassword: Bool { get }
+    /// What the user confirms it with, if its rule has one for touches; a finger unless stated
+    /// otherwise.
+    var factor: ConfirmingFactor { get }
 }
 
 extension AccountRequest {
     package static var readsPrints: Bool { true }
+    package var factor: ConfirmingFactor { .finger }
     package var accountName: AccountName? { account }
     package var keepsPassword: Bool { false }
 }

@@ -170,6 +170,16 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case passwordExpired = 86
     /// The server requires a proof that this machine's TPM cannot give. `subject`: why, a `Detail`.
     case notAttestable = 90
+    /// The registration at the server has no key for the password. `subject`: the server.
+    case noPasswordKey = 100
+    /// The password has changed since the key for it was made. `subject`: the server.
+    case passwordKeyStale = 101
+    /// This machine does not store the account's password, so no key can be sealed to it.
+    case passwordElsewhere = 102
+    /// The server accepts only touches. `subject`: the server.
+    case passwordNotAccepted = 103
+    /// The operation accepts only the password. `subject`: the server.
+    case fingerNotAccepted = 104
 }
 
 /// A denial of any request, with the details that the user needs to continue.

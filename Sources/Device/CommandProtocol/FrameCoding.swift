@@ -7,6 +7,16 @@ extension FrameWriter {
     mutating func put(_ field: Field, flagIfPresent flag: Bool?) throws(WireFault) {
         if let flag { try put(field, number: UInt8(flag ? 1 : 0)) }
     }
+
+    /// Appends a flag if it is set.
+    mutating func put(_ field: Field, ifSet flag: Bool) throws(WireFault) {
+        if flag { try put(field, number: UInt8(1)) }
+    }
+
+    /// Appends the factor that confirms a request, unless it is a touch.
+    mutating func put(factor: ConfirmingFactor) throws(WireFault) {
+        if factor == .password { try put(.factor, number: factor.rawValue) }
+    }
 }
 
 extension FrameReader {
@@ -15,6 +25,29 @@ extension FrameReader {
         guard let flag = try numberIfPresent(field, as: UInt8.self) else { return nil }
         guard flag <= 1 else { throw .malformedValue }
         return flag == 1
+    }
+
+    /// Reads a flag that is present only if it is set, and must then be 1.
+    mutating func isSet(_ field: Field) throws(WireFault) -> Bool {
+        guard let flag = try numberIfPresent(field, as: UInt8.self) else { return false }
+        guard flag == 1 else { throw .malformedValue }
+        return true
+    }
+
+    /// Reads the factor that confirms a request: a touch if the field is absent.
+    mutating func factor() throws(WireFault) -> ConfirmingFactor {
+        guard let number = try numberIfPresent(.factor, as: UInt8.self) else { return .finger }
+        guard number == ConfirmingFactor.password.rawValue else { throw .malformedValue }
+        return .password
+    }
+
+    /// Reads a value of a fixed set; nil if the field is absent.
+    mutating func choiceIfPresent<Value: RawRepresentable>(
+        _ field: Field
+    ) throws(WireFault) -> Value? where Value.RawValue == UInt8 {
+        guard let number = try numberIfPresent(field, as: UInt8.self) else { return nil }
+        guard let value = Value(rawValue: number) else { throw .malformedValue }
+        return value
     }
 
     /// Reads an account's name; throws if passwd(5) cannot contain it.

@@ -41,9 +41,15 @@ package struct OperationListRequest: AccountRequest {
     package var timeoutMilliseconds: UInt32?
     /// The only server to ask; nil for all.
     package var server: ServerURL?
+    /// What confirms the request for a reading token, if one is missing.
+    package var factor: ConfirmingFactor
 
     /// Creates a request; sizes are checked when it is encoded.
-    package init(account: AccountName, timeoutMilliseconds: UInt32?, server: ServerURL? = nil) {
+    package init(
+        account: AccountName, timeoutMilliseconds: UInt32?, server: ServerURL? = nil,
+        factor: ConfirmingFactor = .finger
+    ) {
+        self.factor = factor
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
         self.server = server
@@ -53,12 +59,14 @@ package struct OperationListRequest: AccountRequest {
         try frame.put(accountName: account)
         try frame.put(.timeoutMilliseconds, numberIfPresent: timeoutMilliseconds)
         try frame.put(.server, nameIfPresent: server)
+        try frame.put(factor: factor)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.numberIfPresent(.timeoutMilliseconds)
         server = try frame.nameIfPresent(.server)
+        factor = try frame.factor()
     }
 }
 
@@ -77,6 +85,8 @@ package struct OperationShowRequest: AccountRequest {
     package var server: ServerURL
     /// The operation's id.
     package var operation: OperationID
+    /// What confirms the request for a reading token, if one is missing.
+    package var factor: ConfirmingFactor
 
     package var context: RequestContext {
         RequestContext(purpose: operationText(operation))
@@ -85,8 +95,9 @@ package struct OperationShowRequest: AccountRequest {
     /// Creates a request; sizes are checked when it is encoded.
     package init(
         account: AccountName, timeoutMilliseconds: UInt32?, server: ServerURL,
-        operation: OperationID
+        operation: OperationID, factor: ConfirmingFactor = .finger
     ) {
+        self.factor = factor
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
         self.server = server
@@ -98,6 +109,7 @@ package struct OperationShowRequest: AccountRequest {
         try frame.put(.timeoutMilliseconds, numberIfPresent: timeoutMilliseconds)
         try frame.put(.server, name: server)
         try frame.put(.operation, operation)
+        try frame.put(factor: factor)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
@@ -105,10 +117,11 @@ package struct OperationShowRequest: AccountRequest {
         timeoutMilliseconds = try frame.numberIfPresent(.timeoutMilliseconds)
         server = try frame.name(.server)
         operation = try frame.fixed(.operation)
+        factor = try frame.factor()
     }
 }
 
-/// Requests a touch that approves or rejects an operation: answered by `operation`, then `decided`.
+/// Requests a touch, or the password in its place, that approves or rejects an operation: answered by `operation`, then `decided`.
 package struct OperationDecideRequest: AccountRequest {
     package static let verb = Verb(44, name: "operationDecide")
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
@@ -124,6 +137,8 @@ package struct OperationDecideRequest: AccountRequest {
     package var operation: OperationID
     /// The decision.
     package var decision: OperationChoice
+    /// Whether a finger or the password confirms it.
+    package var factor: ConfirmingFactor
 
     package var context: RequestContext {
         RequestContext(
@@ -138,8 +153,9 @@ package struct OperationDecideRequest: AccountRequest {
     /// Creates a request; sizes are checked when it is encoded.
     package init(
         account: AccountName, timeoutMilliseconds: UInt32, server: ServerURL,
-        operation: OperationID, decision: OperationChoice
+        operation: OperationID, decision: OperationChoice, factor: ConfirmingFactor = .finger
     ) {
+        self.factor = factor
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
         self.server = server
@@ -153,6 +169,7 @@ package struct OperationDecideRequest: AccountRequest {
         try frame.put(.server, name: server)
         try frame.put(.operation, operation)
         try frame.put(.decision, number: decision.rawValue)
+        try frame.put(factor: factor)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
@@ -161,7 +178,18 @@ package struct OperationDecideRequest: AccountRequest {
         server = try frame.name(.server)
         operation = try frame.fixed(.operation)
         decision = try frame.choice(.decision)
+        factor = try frame.factor()
     }
+}
+
+/// The factors that approve an operation; the raw value is on the wire.
+package enum OperationFactors: UInt8, CaseIterable, Sendable {
+    case fingerprint = 1
+    case password = 2
+    /// A touch or the password.
+    case either = 3
+    /// A touch and the password, in any order.
+    case both = 4
 }
 
 /// The text `operation ID`, for receipts and the journal.
@@ -248,12 +276,19 @@ package struct OperationAnswer: Equatable, Sendable {
     package var state: OperationState
     /// The wrong signatures so far; nil in a list.
     package var failures: OperationFailures?
+    /// The factors that approve it; nil in a list, or if the server does not say.
+    package var factors: OperationFactors?
+    /// The factor that is still missing, where both are required and the other was given.
+    package var missing: ConfirmingFactor?
 
     /// Creates an answer.
     package init(
         account: ServerAccountName, server: ServerURL, application: ApplicationName,
-        content: OperationContent, state: OperationState, failures: OperationFailures? = nil
+        content: OperationContent, state: OperationState, failures: OperationFailures? = nil,
+        factors: OperationFactors? = nil, missing: ConfirmingFactor? = nil
     ) {
+        self.factors = factors
+        self.missing = missing
         self.account = account
         self.server = server
         self.application = application
@@ -270,6 +305,8 @@ package struct OperationAnswer: Equatable, Sendable {
         try content.putRest(into: &frame)
         try frame.put(.operationState, number: state.rawValue)
         try failures?.put(into: &frame)
+        try frame.put(.factors, numberIfPresent: factors?.rawValue)
+        try frame.put(.missing, numberIfPresent: missing?.rawValue)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
@@ -279,8 +316,11 @@ package struct OperationAnswer: Equatable, Sendable {
         application = try frame.name(.application)
         content = try OperationContent(created: created, restFrom: &frame)
         state = try frame.choice(.operationState)
-        guard let count: UInt32 = try frame.numberIfPresent(.failures) else { return }
-        failures = OperationFailures(count: count, most: try frame.number(.maximumFailures))
+        if let count: UInt32 = try frame.numberIfPresent(.failures) {
+            failures = OperationFailures(count: count, most: try frame.number(.maximumFailures))
+        }
+        factors = try frame.choiceIfPresent(.factors)
+        missing = try frame.choiceIfPresent(.missing)
     }
 }
 

@@ -23,6 +23,26 @@ private func hyphenated(_ name: String) -> String {
     }
 }
 
+extension ConfirmingFactor: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .finger: "fingerprint"
+        case .password: "password"
+        }
+    }
+}
+
+extension OperationFactors: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .fingerprint: "fingerprint"
+        case .password: "password"
+        case .either: "either"
+        case .both: "both"
+        }
+    }
+}
+
 extension DenialReason: ProtocolNamed {
     package var protocolName: String {
         switch self {
@@ -103,6 +123,11 @@ extension DenialReason: ProtocolNamed {
         case .accountExpired: "accountExpired"
         case .passwordExpired: "passwordExpired"
         case .notAttestable: "notAttestable"
+        case .noPasswordKey: "noPasswordKey"
+        case .passwordKeyStale: "passwordKeyStale"
+        case .passwordElsewhere: "passwordElsewhere"
+        case .passwordNotAccepted: "passwordNotAccepted"
+        case .fingerNotAccepted: "fingerNotAccepted"
         }
     }
 }

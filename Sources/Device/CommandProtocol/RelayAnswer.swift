@@ -56,12 +56,15 @@ package struct RelayRegistration: Equatable, Sendable {
     package var challenge: Challenge
     /// When the challenge expires, in seconds since 1970.
     package var expires: UInt64
+    /// Whether the server takes a key for the password, too.
+    package var acceptsPassword: Bool
 
     /// Creates a registration.
     package init(
         registration: RegistrationID, account: ServerAccountName, application: ApplicationName,
-        audience: Audience, challenge: Challenge, expires: UInt64
+        audience: Audience, challenge: Challenge, expires: UInt64, acceptsPassword: Bool = false
     ) {
+        self.acceptsPassword = acceptsPassword
         self.registration = registration
         self.account = account
         self.application = application
@@ -134,6 +137,7 @@ package enum RelayAnswer: Equatable, Sendable {
     /// `count` is the number of operations that were listed before it.
     case listed(count: UInt32)
     case operation(RelayOperation)
+    /// The state is `.pending` after the first of two factors.
     case decided(OperationState)
     case requirements(RelayRequirements)
     case attestation(RelayAttestationChallenge)
@@ -171,6 +175,7 @@ extension RelayAnswer {
             try frame.put(.registration, begun.registration)
             try frame.put(.audience, name: begun.audience)
             try frame.put(.expires, number: begun.expires)
+            try frame.put(.passwordAccepted, ifSet: begun.acceptsPassword)
         case .proven(let progress, let fingerprint):
             try frame.put(.fingerprint, fingerprint)
             try frame.put(.registrationState, number: progress.rawValue)
@@ -254,7 +259,8 @@ extension RelayRegistration {
         let audience: Audience = try frame.name(.audience)
         self.init(
             registration: registration, account: account, application: application,
-            audience: audience, challenge: challenge, expires: try frame.number(.expires))
+            audience: audience, challenge: challenge, expires: try frame.number(.expires),
+            acceptsPassword: try frame.isSet(.passwordAccepted))
     }
 }
 

@@ -71,13 +71,20 @@ package struct RelayOperation: Equatable, Sendable {
     package var state: OperationState
     /// The number of wrong signatures so far.
     package var failures: OperationFailures
+    /// The factors that approve it; nil if the server does not say.
+    package var factors: OperationFactors?
+    /// The factor that is still missing, where both are required and the other was given.
+    package var missing: ConfirmingFactor?
 
     /// Creates an operation.
     package init(
         account: ServerAccountName, challenge: Challenge, application: ApplicationName,
         audience: Audience, content: OperationContent, state: OperationState,
-        failures: OperationFailures
+        failures: OperationFailures, factors: OperationFactors? = nil,
+        missing: ConfirmingFactor? = nil
     ) {
+        self.factors = factors
+        self.missing = missing
         self.account = account
         self.challenge = challenge
         self.application = application
@@ -96,6 +103,8 @@ package struct RelayOperation: Equatable, Sendable {
         try content.putRest(into: &frame)
         try frame.put(.operationState, number: state.rawValue)
         try failures.put(into: &frame)
+        try frame.put(.factors, numberIfPresent: factors?.rawValue)
+        try frame.put(.missing, numberIfPresent: missing?.rawValue)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
@@ -107,5 +116,7 @@ package struct RelayOperation: Equatable, Sendable {
         content = try OperationContent(created: created, restFrom: &frame)
         state = try frame.choice(.operationState)
         failures = try OperationFailures(from: &frame)
+        factors = try frame.choiceIfPresent(.factors)
+        missing = try frame.choiceIfPresent(.missing)
     }
 }

@@ -31,6 +31,40 @@ package enum RelayVerb: UInt8, CaseIterable, Sendable {
     case requirements = 74
     /// Names the TPM of a device that has begun a registration.
     case attest = 75
+    /// Replaces the registration's key for the password, with a signed statement.
+    case passwordKey = 80
+}
+
+/// A new key for the password, with its signature over the statement that registers it.
+package struct RelayPasswordKey: Equatable, Sendable {
+    /// The new public key.
+    package var publicKey: PublicKeyPoint
+    /// The signature of the statement's text, as an SSHSIG blob.
+    package var signature: Bytes
+
+    /// Creates a value from both.
+    package init(publicKey: PublicKeyPoint, signature: Bytes) {
+        self.publicKey = publicKey
+        self.signature = signature
+    }
+
+    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.passwordKey, publicKey)
+        try frame.put(.passwordSignature, signature)
+    }
+
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        publicKey = try frame.fixed(.passwordKey)
+        signature = try frame.bytes(.passwordSignature)
+    }
+
+    /// Reads a key; nil if its first field is absent.
+    fileprivate init?(ifPresentIn frame: inout FrameReader) throws(WireFault) {
+        guard let bytes = try frame.bytesIfPresent(.passwordKey) else { return nil }
+        guard let point = PublicKeyPoint(bytes) else { throw .malformedValue }
+        publicKey = point
+        signature = try frame.bytes(.passwordSignature)
+    }
 }
 
 /// The proof that this device possesses a new key.
@@ -47,13 +81,17 @@ package struct RelayProof: Equatable, Sendable {
     package var signature: Bytes
     /// What the TPM states about the key; nil for a key that is not attested.
     package var attestation: RelayKeyAttestation?
+    /// The key for the password, which has signed the same text; nil for none.
+    package var passwordKey: RelayPasswordKey?
 
     /// Creates a proof.
     package init(
         server: ServerURL, registration: RegistrationID, publicKey: PublicKeyPoint,
-        statement: Bytes, signature: Bytes, attestation: RelayKeyAttestation? = nil
+        statement: Bytes, signature: Bytes, attestation: RelayKeyAttestation? = nil,
+        passwordKey: RelayPasswordKey? = nil
     ) {
         self.attestation = attestation
+        self.passwordKey = passwordKey
         self.server = server
         self.registration = registration
         self.publicKey = publicKey
@@ -144,6 +182,9 @@ package enum RelayRequest: Equatable, Sendable {
     /// `code` and `device` are those of a `register` that may follow.
     case requirements(server: ServerURL, code: Bytes, device: DeviceID)
     case attest(RelayAttestation)
+    case passwordKey(
+        server: ServerURL, registration: RegistrationID, statement: Bytes, signature: Bytes,
+        key: RelayPasswordKey)
 
     /// The body that `endMACToken` posts; its header authenticates the digest of this body.
     package static var emptyBody: Bytes { Bytes("{}".utf8) }
@@ -163,6 +204,7 @@ package enum RelayRequest: Equatable, Sendable {
         case .endMACToken: .endMACToken
         case .requirements: .requirements
         case .attest: .attest
+        case .passwordKey: .passwordKey
         }
     }
 
@@ -177,7 +219,8 @@ package enum RelayRequest: Equatable, Sendable {
         case .challenge(let challenge): challenge.server
         case .login(let login): login.server
         case .macToken(let server, _, _), .operations(let server, _),
-            .operation(let server, _, _), .endMACToken(let server, _, _):
+            .operation(let server, _, _), .endMACToken(let server, _, _),
+            .passwordKey(let server, _, _, _, _):
             server
         case .decide(let decision): decision.server
         }
@@ -201,6 +244,7 @@ extension RelayRequest {
             try frame.put(.registration, proof.registration)
             try frame.put(.publicKey, proof.publicKey)
             try proof.attestation?.put(into: &frame)
+            try proof.passwordKey?.put(into: &frame)
         case .challenge(let challenge):
             try frame.put(.account, name: challenge.account)
             try frame.put(.timeoutMilliseconds, numberIfPresent: challenge.milliseconds)
@@ -238,6 +282,12 @@ extension RelayRequest {
             try frame.put(.token, token)
             try frame.put(.authorization, authorization)
         case .attest(let attestation): try attestation.put(into: &frame)
+        case .passwordKey(let server, let registration, let statement, let signature, let key):
+            try frame.put(.statement, statement)
+            try frame.put(.signature, signature)
+            try frame.put(.server, name: server)
+            try frame.put(.registration, registration)
+            try key.put(into: &frame)
         }
         return frame.bytes
     }
@@ -275,6 +325,13 @@ extension RelayRequest {
                 server: server, authorization: authorization,
                 operation: try frame.fixed(.operation))
         case .decide: self = .decide(try RelayDecision(from: &frame))
+        case .passwordKey:
+            let statement = try frame.bytes(.statement)
+            let signature = try frame.bytes(.signature)
+            self = .passwordKey(
+                server: try frame.name(.server), registration: try frame.fixed(.registration),
+                statement: statement, signature: signature,
+                key: try RelayPasswordKey(from: &frame))
         case .endMACToken:
             let server: ServerURL = try frame.name(.server)
             let token: MACTokenID = try frame.fixed(.token)
@@ -298,6 +355,7 @@ extension RelayProof {
             server: try frame.name(.server), registration: try frame.fixed(.registration),
             publicKey: try frame.fixed(.publicKey), statement: statement, signature: signature)
         attestation = try RelayKeyAttestation.ifPresent(in: &frame)
+        passwordKey = try RelayPasswordKey(ifPresentIn: &frame)
     }
 }
 

@@ -24,7 +24,7 @@ package struct Request: Equatable, Sendable {
         SecretSetRequest.self, SecretGetRequest.self, SecretListRequest.self,
         SecretDeleteRequest.self,
         ServerEnableRequest.self, ServerDisableRequest.self, LoginAtServerRequest.self,
-        ServerListRequest.self,
+        ServerListRequest.self, ServerPasswordKeyRequest.self,
         SignRequest.self, SigningEnableRequest.self, SigningDisableRequest.self,
         SigningKeyRequest.self,
         MACTokenAddRequest.self, MACTokenListRequest.self, MACTokenRemoveRequest.self,

@@ -2,6 +2,14 @@
 import Domain
 import LoginProtocol
 
+/// What the user confirms a request with; the raw value is on the wire.
+package enum ConfirmingFactor: UInt8, CaseIterable, Sendable {
+    /// A touch.
+    case finger = 1
+    /// The account's password, for servers that accept it in place of a touch.
+    case password = 2
+}
+
 /// Registers this device at a server for an account, after a touch; ends with `serverEnabled`.
 package struct ServerEnableRequest: AccountRequest {
     package static let verb = Verb(30, name: "serverEnable")
@@ -16,12 +24,19 @@ package struct ServerEnableRequest: AccountRequest {
     package var server: ServerURL
     /// The activation code.
     package var code: Bytes
+    /// Whether a finger or the password confirms it.
+    ///
+    /// The password is then asked for once, and counts as a finger would.
+    package var factor: ConfirmingFactor
 
     package var context: RequestContext { RequestContext(purpose: server.bytes) }
     package var interruption: ServerInterruption { .shown(by: "login") }
 
     /// Creates a request; sizes are checked when it is encoded.
-    package init(account: AccountName, server: ServerURL, code: Bytes) {
+    package init(
+        account: AccountName, server: ServerURL, code: Bytes, factor: ConfirmingFactor = .finger
+    ) {
+        self.factor = factor
         self.account = account
         self.server = server
         self.code = code
@@ -31,12 +46,14 @@ package struct ServerEnableRequest: AccountRequest {
         try frame.put(accountName: account)
         try frame.put(.server, name: server)
         try frame.put(.code, code)
+        try frame.put(factor: factor)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         server = try frame.name(.server)
         code = try frame.bytes(.code)
+        factor = try frame.factor()
     }
 }
 
@@ -50,12 +67,15 @@ package struct ServerEnabledAnswer: Equatable, Sendable {
     package var fingerprint: Bytes
     /// Whether the key can be used, or an administrator must still compare its fingerprint.
     package var progress: RegistrationProgress
+    /// Whether a key for the password was registered, too.
+    package var hasPasswordKey: Bool
 
     /// Creates an answer.
     package init(
         account: ServerAccountName, application: ApplicationName, fingerprint: Bytes,
-        progress: RegistrationProgress
+        progress: RegistrationProgress, hasPasswordKey: Bool = false
     ) {
+        self.hasPasswordKey = hasPasswordKey
         self.account = account
         self.application = application
         self.fingerprint = fingerprint
@@ -67,6 +87,7 @@ package struct ServerEnabledAnswer: Equatable, Sendable {
         try frame.put(.application, name: application)
         try frame.put(.fingerprint, fingerprint)
         try frame.put(.registrationState, number: progress.rawValue)
+        try frame.put(.passwordAccepted, ifSet: hasPasswordKey)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
@@ -74,6 +95,7 @@ package struct ServerEnabledAnswer: Equatable, Sendable {
         application = try frame.name(.application)
         fingerprint = try frame.bytes(.fingerprint)
         progress = try frame.choice(.registrationState)
+        hasPasswordKey = try frame.isSet(.passwordAccepted)
     }
 }
 
@@ -103,7 +125,7 @@ extension ServerDisableRequest {
     }
 }
 
-/// Requests a touch that logs in to a server; ends with `token`.
+/// Requests a touch, or the password in its place, that logs in to a server; ends with `token`.
 package struct LoginAtServerRequest: AccountRequest {
     package static let verb = Verb(32, name: "serverLogin")
     // Not even root may, because anyone who has the answer can log in at the server.
@@ -116,6 +138,8 @@ package struct LoginAtServerRequest: AccountRequest {
     package let timeoutMilliseconds: UInt32
     /// The server's URL.
     package let server: ServerURL
+    /// Whether a finger or the password confirms it.
+    package var factor = ConfirmingFactor.finger
 
     package var context: RequestContext { RequestContext(purpose: server.bytes) }
     package var interruption: ServerInterruption { .unknown }
@@ -126,12 +150,50 @@ extension LoginAtServerRequest {
         try frame.put(accountName: account)
         try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
         try frame.put(.server, name: server)
+        try frame.put(factor: factor)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
         server = try frame.name(.server)
+        factor = try frame.factor()
+    }
+}
+
+/// Makes a new key for the password at a server, in place of the present one or where there is
+/// none; ends with `done`.
+///
+/// It needs the password, to which the key is sealed, and a touch, which authorises it.
+package struct ServerPasswordKeyRequest: AccountRequest {
+    package static let verb = Verb(50, name: "serverPasswordKey")
+    // Not even root may, because root need not give the password.
+    package static let rule = VerbRule(
+        .account, proof: .password, touch: .confirming(.keySignature))
+    package static let command = "signet enable"
+    package static let loggedCommand = "signet enable --server"
+
+    /// The account.
+    package let account: AccountName
+    /// The server's URL.
+    package let server: ServerURL
+
+    package var context: RequestContext { RequestContext(purpose: server.bytes) }
+    package var interruption: ServerInterruption { .unknown }
+
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.server, name: server)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        server = try frame.name(.server)
+    }
+
+    init(account: AccountName, server: ServerURL) {
+        self.account = account
+        self.server = server
     }
 }
 
@@ -226,12 +288,15 @@ package struct ServerAnswer: Equatable, Sendable {
     package var application: ApplicationName
     /// The key's fingerprint.
     package var fingerprint: Bytes
+    /// Whether there is a key for the password.
+    package var hasPasswordKey: Bool
 
     /// Creates an answer.
     package init(
         account: ServerAccountName, since: UInt64, state: ServerKeyState, server: ServerURL,
-        application: ApplicationName, fingerprint: Bytes
+        application: ApplicationName, fingerprint: Bytes, hasPasswordKey: Bool = false
     ) {
+        self.hasPasswordKey = hasPasswordKey
         self.account = account
         self.since = since
         self.state = state
@@ -247,6 +312,7 @@ package struct ServerAnswer: Equatable, Sendable {
         try frame.put(.server, name: server)
         try frame.put(.application, name: application)
         try frame.put(.fingerprint, fingerprint)
+        try frame.put(.passwordAccepted, ifSet: hasPasswordKey)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
@@ -256,6 +322,7 @@ package struct ServerAnswer: Equatable, Sendable {
         server = try frame.name(.server)
         application = try frame.name(.application)
         fingerprint = try frame.bytes(.fingerprint)
+        hasPasswordKey = try frame.isSet(.passwordAccepted)
     }
 }
 
@@ -267,11 +334,17 @@ extension Request {
     }
 
     package static func serverLogin(
-        account: AccountName, server: ServerURL, timeoutMilliseconds: UInt32
+        account: AccountName, server: ServerURL, timeoutMilliseconds: UInt32,
+        factor: ConfirmingFactor = .finger
     ) -> Request {
         Request(
             LoginAtServerRequest(
-                account: account, timeoutMilliseconds: timeoutMilliseconds, server: server))
+                account: account, timeoutMilliseconds: timeoutMilliseconds, server: server,
+                factor: factor))
+    }
+
+    package static func serverPasswordKey(account: AccountName, server: ServerURL) -> Request {
+        Request(ServerPasswordKeyRequest(account: account, server: server))
     }
 
     package static func serverList(account: AccountName) -> Request {

@@ -54,6 +54,12 @@ extension TPMStatement {
     }
 }
 
+extension NewPasswordKey {
+    init(_ key: RelayPasswordKey) {
+        self.init(publicKey: Binary(key.publicKey.bytes), signature: Binary(key.signature))
+    }
+}
+
 extension Name {
     /// Returns nil unless the bytes are UTF-8 and a name that the API accepts.
     fileprivate init?(_ bytes: Bytes) {
@@ -87,7 +93,7 @@ extension RelayAnswer {
                 registration: begun.registration, account: ServerAccountName(begun.account),
                 application: ApplicationName(begun.application),
                 audience: Audience(begun.audience), challenge: begun.challenge,
-                expires: expires))
+                expires: expires, acceptsPassword: begun.factors?.contains(.password) == true))
     }
 
     static func proven(from body: Bytes) -> RelayAnswer? {

@@ -61,11 +61,35 @@ extension RelayAnswer {
                 account: ServerAccountName(told.account), challenge: told.challenge,
                 application: ApplicationName(told.application), audience: Audience(told.audience),
                 content: content, state: OperationState(told.status),
-                failures: OperationFailures(count: count, most: most)))
+                failures: OperationFailures(count: count, most: most),
+                factors: told.factors.map { OperationFactors($0) },
+                missing: told.missing.map { ConfirmingFactor($0) }))
     }
 
     static func decided(from body: Bytes) -> RelayAnswer? {
         value(DecisionAnswer.self, of: body).map { .decided(OperationState($0.status)) }
+    }
+}
+
+extension OperationFactors {
+    fileprivate init(_ factors: AcceptedFactors) {
+        self =
+            switch factors {
+            case .fingerprint: .fingerprint
+            case .password: .password
+            case .either: .either
+            case .both: .both
+            }
+    }
+}
+
+extension ConfirmingFactor {
+    fileprivate init(_ factor: KeyFactor) {
+        self =
+            switch factor {
+            case .fingerprint: .finger
+            case .password: .password
+            }
     }
 }
 

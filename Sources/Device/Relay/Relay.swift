@@ -172,8 +172,15 @@ private struct Call {
                 body: RegistrationProof(
                     publicKey: Binary(proof.publicKey.bytes), statement: Binary(proof.statement),
                     signature: Binary(proof.signature),
-                    attestation: proof.attestation.map(KeyAttestation.init)),
+                    attestation: proof.attestation.map(KeyAttestation.init),
+                    passwordKey: proof.passwordKey.map { NewPasswordKey($0) }),
                 RelayAnswer.proven(from:))
+        case .passwordKey(_, let registration, let statement, let signature, let key):
+            self.init(
+                "/v1/registrations/\(hexadecimal(registration))/password-key",
+                body: PasswordKeyRequest(
+                    statement: Binary(statement), signature: Binary(signature),
+                    passwordKey: NewPasswordKey(key)), RelayAnswer.proven(from:))
         case .challenge(let challenge):
             guard let body = ChallengeRequest(challenge) else { return nil }
             self.init(
@@ -222,7 +229,8 @@ private struct Call {
                 with: authorization, path: "/v1/device/mac-tokens/\(hexadecimal(token))/revoke",
                 body: RelayRequest.emptyBody
             ) { _ in [.removed] }
-        case .register, .prove, .challenge, .login, .remove, .requirements, .attest: return nil
+        case .register, .prove, .passwordKey, .challenge, .login, .remove, .requirements, .attest:
+            return nil
         }
     }
 
@@ -242,8 +250,8 @@ private struct Call {
                     certificate: Binary(attestation.certificate),
                     key: Binary(attestation.attestationKey)),
                 RelayAnswer.attestation(from:))
-        case .register, .prove, .challenge, .login, .remove, .macToken, .operations, .operation,
-            .decide, .endMACToken:
+        case .register, .prove, .passwordKey, .challenge, .login, .remove, .macToken, .operations,
+            .operation, .decide, .endMACToken:
             return nil
         }
     }

@@ -31,6 +31,38 @@ package struct ServerKey: Equatable, Sendable {
         let key: [UInt8]
     }
 
+    /// The key that signs where the password takes the finger's place, sealed to the account's
+    /// password.
+    ///
+    /// It belongs to the same credential and shares its counter. It ends with the key: when the
+    /// fingers change, both do.
+    package struct PasswordKey: Equatable, Sendable {
+        /// When it was made.
+        package let created: Instant
+        /// The public key.
+        package let publicKey: SSHPublicKey
+        /// The vault that opens it.
+        package let vault: VaultKind
+        /// The private key as sealed to the password; see `SealingContext.passwordKey`.
+        package let sealed: [UInt8]
+
+        /// Describes a key that a vault has just made; nil if its public key is not one of P-256.
+        package init?(_ made: NewCredential, by vault: VaultKind, created: Instant) {
+            guard let publicKey = SSHPublicKey(point: made.publicPoint) else { return nil }
+            self.init(
+                created: created, publicKey: publicKey, vault: vault, sealed: made.sealed)
+        }
+
+        fileprivate init(
+            created: Instant, publicKey: SSHPublicKey, vault: VaultKind, sealed: [UInt8]
+        ) {
+            self.created = created
+            self.publicKey = publicKey
+            self.vault = vault
+            self.sealed = sealed
+        }
+    }
+
     /// The signing key's value in place of a server's URL.
     package static let signing = ServerURL("signing")
 
@@ -61,6 +93,9 @@ package struct ServerKey: Equatable, Sendable {
     /// With two sealings, one of them opens whichever of two sets of prints is in effect. This
     /// version writes one and reads both forms.
     var sealings: [Sealing]
+    /// The key for the password; nil if the server accepts none, if none was made, or if the key is
+    /// invalidated.
+    package internal(set) var password: PasswordKey?
 
     /// Whether this is the signing key.
     package var isSigning: Bool { server == Self.signing }
@@ -113,6 +148,13 @@ extension ServerKey: LineRecord {
             lines.put(enrolment: sealing.enrolment)
             lines.put("key", Base64.encode(sealing.key, alphabet: .url))
         }
+        if let password {
+            lines.put("password-created", password.created.text)
+            lines.put(
+                "password-public", Base64.encode(password.publicKey.point.bytes, alphabet: .url))
+            lines.put("password-vault", Array(password.vault.rawValue.utf8))
+            lines.put("password-key", Base64.encode(password.sealed, alphabet: .url))
+        }
         return lines.text
     }
 
@@ -143,5 +185,21 @@ extension ServerKey: LineRecord {
             sealings.append(Sealing(enrolment: enrolment, key: key))
         }
         self.sealings = sealings
+        password = try PasswordKey(parsingNext: &lines)
+    }
+}
+
+extension ServerKey.PasswordKey {
+    /// Reads the lines of a password key; nil if the next line is not one of them.
+    fileprivate init?(parsingNext lines: inout LineReader) throws(LineFault) {
+        guard lines.isNext("password-created") else { return nil }
+        let created = try lines.instant("password-created")
+        guard let key = SSHPublicKey(point: try lines.base64("password-public", count: 65)) else {
+            throw .malformed
+        }
+        let vault = try lines.vault("password-vault")
+        self.init(
+            created: created, publicKey: key, vault: vault,
+            sealed: try lines.bytes("password-key", cap: VaultLimit.sealed))
     }
 }

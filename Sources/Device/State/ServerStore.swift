@@ -104,6 +104,22 @@ package struct ServerStore: Sendable {
         return context
     }
 
+    /// Returns the context that a credential's password key is sealed to: account, credential,
+    /// server and the password in `entry`.
+    ///
+    /// Nil without an entry in shadow(5), since a change of the password would go unnoticed.
+    package func passwordContext(
+        _ identifier: CredentialID, server: ServerURL, entry: ShadowEntry?
+    ) throws(StoreFault) -> SealingContext? {
+        let state = try sealed { () throws(VaultError) in
+            try PasswordState(
+                of: entry, account: account.name, item: identifier, host: account.host)
+        }
+        return SealingContext.passwordKey(
+            account: account.name, uid: account.uid, item: identifier,
+            relyingParty: String(decoding: server.bytes, as: UTF8.self), password: state)
+    }
+
     /// Stores a new key, with the counter at its first statement, and removes older ones for the
     /// server.
     ///
@@ -111,7 +127,8 @@ package struct ServerStore: Sendable {
     package func keep(
         _ made: NewCredential, as identifier: CredentialID, context: SealingContext,
         by vault: VaultKind,
-        at place: ServerRegistration, state: ServerKey.State, now: Instant
+        at place: ServerRegistration, state: ServerKey.State,
+        password: ServerKey.PasswordKey? = nil, now: Instant
     ) throws(StoreFault) -> ServerKey {
         guard let publicKey = SSHPublicKey(point: made.publicPoint) else {
             throw .vault(.malformed)
@@ -121,7 +138,8 @@ package struct ServerStore: Sendable {
             audience: place.audience, registration: place.registration,
             identifier: identifier, created: now, publicKey: publicKey, vault: vault,
             state: state, counter: 1,
-            sealings: [ServerKey.Sealing(enrolment: context.enrolment, key: made.sealed)])
+            sealings: [ServerKey.Sealing(enrolment: context.enrolment, key: made.sealed)],
+            password: password)
         let former = try all().filter { $0.server == place.server && $0.state != .removing }
         try write(key)
         for old in former { try remove(old) }
@@ -141,7 +159,16 @@ package struct ServerStore: Sendable {
         return try change(key) { $0.counter += 1 }
     }
 
-    /// Deletes the private key because the fingers changed.
+    /// Replaces the key's password key, or adds one, after the server has accepted it.
+    ///
+    /// Throws `.changedMeanwhile` unless the file still holds the key as it was read.
+    package func keep(
+        _ password: ServerKey.PasswordKey, of key: ServerKey
+    ) throws(StoreFault) -> ServerKey {
+        try change(key) { $0.password = password }
+    }
+
+    /// Deletes the private keys because the fingers changed.
     ///
     /// The record remains, to explain the state to the user. Also deletes the cached verdict and
     /// the MAC tokens of the key. Throws `.changedMeanwhile` unless the file still holds the key as
@@ -151,6 +178,7 @@ package struct ServerStore: Sendable {
         let invalidated = try change(key) { next in
             next.state = .invalidated
             next.sealings = []
+            next.password = nil
         }
         try account.macTokens.remove(of: key)
         return invalidated

@@ -114,6 +114,13 @@ package enum Field: UInt8, CaseIterable {
     // What TPMs prove to servers.
     case requirements = 140
     case tpmParts = 141
+    // The password in place of a touch.
+    case factor = 142
+    case passwordKey = 143
+    case passwordSignature = 144
+    case factors = 145
+    case missing = 146
+    case passwordAccepted = 147
 
     /// The sizes in bytes that a value of this field may have.
     @inline(never)
@@ -180,6 +187,9 @@ package enum Field: UInt8, CaseIterable {
         case .decision, .operationState: 1...1
         case .operationStatement: 1...Limit.operationStatement
         case .failures, .maximumFailures: 4...4
+        case .factor, .factors, .missing, .passwordAccepted: 1...1
+        case .passwordKey: 65...65
+        case .passwordSignature: 1...Limit.signature
         }
     }
 }

@@ -61,7 +61,7 @@ extension DaemonFixture {
         throw ClientFault.ended(client.heard)
     }
 
-    private func person(at reader: String?) -> VirtualReader {
+    func person(at reader: String?) -> VirtualReader {
         guard let reader else { return kinds.first == .text ? text : storage }
         return reader == DaemonFixture.textID ? text : storage
     }

@@ -86,7 +86,7 @@ final class PlayedServer: Sendable {
                 ]
             case .requirements: [.requirements([])]
             case .attest: [.refused(code: Bytes("conflict".utf8), status: 409, attempts: nil)]
-            case .prove: [.proven(.active, fingerprint: [])]
+            case .prove, .passwordKey: [.proven(.active, fingerprint: [])]
             case .challenge: [.challenge(challenge, audience: audience, expires: .max)]
             case .login:
                 [

@@ -20,15 +20,19 @@ final class ServerFixture {
     /// Files that the daemon reads.
     private let scratch: Scratch?
 
-    /// With a finger of `daemon`'s enrolled, `one`; `scratch` has files that `arguments` name.
+    /// With a finger of `daemon`'s enrolled, `one`, and with passwords in shadow(5), if wanted;
+    /// `scratch` has files that `arguments` name.
     init(
         _ server: LiveServer, configuration more: String = "", arguments: [String] = [],
-        keeping scratch: Scratch? = nil
+        keeping scratch: Scratch? = nil, shadow: Bool = false
     ) throws {
         self.server = server
         self.scratch = scratch
         let configuration = "[relay]\nca-file = \(server.authority)\ntimeout = 20s\n" + more
-        daemon = try DaemonFixture([.text], configuration: configuration, arguments: arguments)
+        daemon =
+            shadow
+            ? try DaemonFixture.withShadow([.text], configuration: configuration)
+            : try DaemonFixture([.text], configuration: configuration, arguments: arguments)
         try daemon.enrol(.daemon, as: "one")
         relay = try Self.relay(of: daemon)
     }

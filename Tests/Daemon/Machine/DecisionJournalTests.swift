@@ -4,6 +4,7 @@ import Domain
 import LoginProtocol
 import Posix
 import Systemd
+import TestSupport
 import Testing
 
 @testable import Daemon
@@ -33,6 +34,19 @@ struct DecisionJournalTests {
         #expect(other["SIGNET_REQUESTER"] == "bin")
         #expect(other["SIGNET_DECISION"] == "deny" && other["SIGNET_REASON"] == "noMatch")
         #expect(other["MESSAGE"] == "authenticate for daemon, asked by bin: deny (noMatch)")
+    }
+
+    @Test("says where the password took the finger's place")
+    func password() {
+        func message(_ factor: ConfirmingFactor) -> String? {
+            let request = Request.serverLogin(
+                account: Person.daemon.account, server: "https://id.example",
+                timeoutMilliseconds: 1, factor: factor)
+            return fields(request, by: "daemon", .denial(Denial(.wrongPassword)))["MESSAGE"]
+        }
+        #expect(message(.finger) == "serverLogin for daemon: deny (wrongPassword)")
+        #expect(
+            message(.password) == "serverLogin for daemon, with the password: deny (wrongPassword)")
     }
 
     @Test("has the user to whom another's finger was refused")

@@ -87,7 +87,11 @@ enum RecordSamples {
                 account: "a\nb", application: "shop", audience: .none,
                 registration: .sample(0..<16), identifier: .sample(16..<32), created: now,
                 publicKey: key, vault: .tpm, state: kind, counter: 42,
-                sealings: [ServerKey.Sealing](repeating: sealing, count: count))
+                sealings: [ServerKey.Sealing](repeating: sealing, count: count),
+                password: kind == .good
+                    ? ServerKey.PasswordKey(
+                        NewCredential(publicPoint: key.point.bytes, sealed: [1, 2, 3]), by: .file,
+                        created: now) : nil)
         }
     }
 

@@ -82,6 +82,13 @@ enum SampleFrames {
                 account: account, server: "https://h", code: Bytes("K7MDQ".utf8))),
         .serverDisable(account: account, server: ServerURL([1])),
         .serverLogin(account: account, server: ServerURL([1]), timeoutMilliseconds: .max),
+        .serverLogin(
+            account: account, server: ServerURL([1]), timeoutMilliseconds: 1, factor: .password),
+        .serverPasswordKey(account: account, server: ServerURL([1])),
+        .serverEnable(
+            ServerEnableRequest(
+                account: account, server: "https://h", code: Bytes("K7MDQ".utf8),
+                factor: .password)),
         .serverList(account: account),
         .sign(
             SignRequest(
@@ -129,6 +136,16 @@ enum SampleFrames {
         .operationList(OperationListRequest(account: account, timeoutMilliseconds: nil)),
         .operationList(
             OperationListRequest(account: account, timeoutMilliseconds: 1, server: ServerURL([1]))),
+        .operationList(
+            OperationListRequest(account: account, timeoutMilliseconds: 1, factor: .password)),
+        .operationShow(
+            OperationShowRequest(
+                account: account, timeoutMilliseconds: 1, server: ServerURL([1]),
+                operation: .sample(0..<16), factor: .password)),
+        .operationDecide(
+            OperationDecideRequest(
+                account: account, timeoutMilliseconds: 1, server: ServerURL([1]),
+                operation: .sample(0..<16), decision: .approve, factor: .password)),
         .verify(account: account, timeoutMilliseconds: 1, reason: [0x78]),
         .operationShow(
             OperationShowRequest(
@@ -265,6 +282,15 @@ enum SampleFrames {
                 ImportedPrintAnswer(finger: nil, outcome: .foreign, place: [])),
             .serverEnabled(
                 ServerEnabledAnswer(
+                    account: ServerAccountName([1]), application: ApplicationName([2]),
+                    fingerprint: [], progress: .active, hasPasswordKey: true)),
+            .server(
+                ServerAnswer(
+                    account: ServerAccountName([1]), since: 1, state: .good,
+                    server: ServerURL([2]), application: ApplicationName([3]), fingerprint: [],
+                    hasPasswordKey: true)),
+            .serverEnabled(
+                ServerEnabledAnswer(
                     account: "a:b", application: ApplicationName([1]), fingerprint: [],
                     progress: .pendingCommit)),
             .token(TokenAnswer(accessToken: [0x61], seconds: 300, refreshToken: [])),
@@ -298,6 +324,12 @@ enum SampleFrames {
                     application: ApplicationName([3]),
                     content: longOperation,
                     state: .failed, failures: OperationFailures(count: 1, most: .max))),
+            .operation(
+                OperationAnswer(
+                    account: ServerAccountName([1]), server: ServerURL([2]),
+                    application: ApplicationName([3]), content: operation, state: .pending,
+                    failures: OperationFailures(count: 0, most: 3), factors: .both,
+                    missing: .finger)),
             .serverTrouble(
                 ServerTroubleAnswer(server: ServerURL([1]), reason: .serverUnreachable, subject: [])
             ),

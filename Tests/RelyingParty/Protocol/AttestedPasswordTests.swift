@@ -28,14 +28,18 @@ struct AttestedPasswordTests {
 
     @Test(
         "is refused once something must be attested, and so are its sessions",
-        arguments: ["minimum_key", "minimum_boot"])
-    func laterPolicy(column: String) async throws {
+        arguments: [AttestedProperty.key, .secureBoot])
+    func laterPolicy(attested: AttestedProperty) async throws {
         let (server, device) = try await registered(.sqlite)
         let touched = try await server.logIn(device)
         device.device.confirm(by: .password)
         let entered = try await server.logIn(device)
         // Administration refuses this; a database may have it from elsewhere.
-        try await server.change("UPDATE application SET \(column) = 'attested'")
+        switch attested {
+        case .key: try await server.change("UPDATE application SET minimum_key = 'attested'")
+        case .secureBoot:
+            try await server.change("UPDATE application SET minimum_boot = 'attested'")
+        }
         #expect(try await server.logIn(device).code == "policy")
         #expect(try await server.refresh(entered).status == 401)
         #expect(try await server.refresh(touched).status == 200)

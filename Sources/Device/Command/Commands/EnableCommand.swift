@@ -13,7 +13,8 @@ struct EnableCommand: Command {
         forms: [
             FormSyntax(), FormSyntax(.signing),
             FormSyntax(
-                .server(summary: "register this device at this server, and do nothing else")),
+                .server(summary: "register this device at this server, and do nothing else"),
+                options: [.password, .passwordKey]),
             FormSyntax(.keyring), FormSyntax(.noKeyring),
         ], options: [.account, .passwordStdin, .json])
 
@@ -23,6 +24,13 @@ struct EnableCommand: Command {
 
     func perform() throws(CommandFault) {
         if run.arguments.has(.signing) { return try SigningKeyRequests(run: run).enableSigning() }
+        if run.arguments.has(.passwordKey) {
+            guard !run.arguments.has(.password) else {
+                throw .usage(
+                    UsageFault.either("--password", "--password-key", of: "enable").text)
+            }
+            return try ServerRequests(run: run).replacePasswordKey()
+        }
         if run.arguments.has(.server) { return try ServerRequests(run: run).enableServer() }
         try enableLogin()
     }
@@ -58,6 +66,9 @@ struct EnableCommand: Command {
 }
 
 extension OptionSyntax {
+    fileprivate static let passwordKey = OptionSyntax(
+        "password-key",
+        summary: "make a new key for your password there, as after the password was changed")
     fileprivate static let keyring = OptionSyntax(
         "keyring",
         summary: "store the login password for the keyring, to be released by a touch at login")

@@ -8,7 +8,7 @@ import LoginMessages
 import LoginProtocol
 import Posix
 
-/// `signet login`: logs in at a server with a touch.
+/// `signet login`: logs in at a server with a touch, or with the password in its place.
 struct LoginCommand: Command {
     static let syntax = CommandSyntax(
         "login",
@@ -20,7 +20,7 @@ struct LoginCommand: Command {
                 .secret,
                 operands: [OperandSyntax(.url, missing: LoginMessages.secretWithoutServer)],
                 options: [.replace]),
-        ], options: [.account, .json])
+        ], options: [.account, .password, .passwordStdin, .json])
 
     let run: Invocation
 
@@ -41,8 +41,12 @@ struct LoginCommand: Command {
             known.first { $0.server == server }?.account
             ?? ServerAccountName(account.bytes)
         var token = try shared.ask(
-            .serverLogin(account: account, server: server, timeoutMilliseconds: 30_000),
-            purpose: { LoginMessages.loggingIn($0, server: server, as: name) }
+            .serverLogin(
+                account: account, server: server, timeoutMilliseconds: 30_000, factor: run.factor),
+            purpose: { LoginMessages.loggingIn($0, server: server, as: name) },
+            byPassword: run.factor == .password
+                ? LoginMessages.loggingInByPassword(server: server, as: name) : nil,
+            alternative: known.contains { $0.server == server && $0.hasPasswordKey }
         ) { answer in
             if case .token(let token) = answer { token } else { nil }
         }
@@ -138,4 +142,9 @@ enum LoginMessages {
 
     /// `login --secret` without a URL.
     static let secretWithoutServer: Text = "--secret needs the URL of a server"
+
+    /// What the password is for, before it is asked for.
+    static func loggingInByPassword(server: ServerURL, as account: ServerAccountName) -> Text {
+        "your password logs in to \(server) as \(account), or press Ctrl-C to stop"
+    }
 }

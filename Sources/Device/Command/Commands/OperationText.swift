@@ -39,6 +39,10 @@ extension OperationAnswer {
         if let failures, failures.count > 0, let label = OperationMessages.labels.last {
             rows.append([label, OperationMessages.failures(failures)])
         }
+        if let factors, factors != .fingerprint {
+            rows.append(
+                [OperationMessages.factorsLabel, OperationMessages.factors(factors, missing)])
+        }
         return Table.lines(rows) + [OperationMessages.text] + signedText(columns)
     }
 
@@ -85,6 +89,8 @@ extension OperationAnswer {
             ("expires", JSON.instant(content.expires)),
             ("failures", .optional(failures) { .number(UInt64($0.count)) }),
             ("maximumFailures", .optional(failures) { .number(UInt64($0.most)) }),
+            ("factors", .optional(factors) { .string($0.word) }),
+            ("missing", .optional(missing) { .string($0.word) }),
         ])
     }
 }
@@ -145,6 +151,21 @@ enum OperationMessages {
         case .canceled: "withdrawn"
         case .expired: "expired"
         case .failed: "failed: too many wrong signatures"
+        }
+    }
+
+    /// The label of the factors.
+    static let factorsLabel: Text = "approved by"
+
+    /// The factors that approve an operation, and the one that is still missing of two.
+    static func factors(_ factors: OperationFactors, _ missing: ConfirmingFactor?) -> Text {
+        switch (factors, missing) {
+        case (.both, .finger?): "a touch and the password; the touch is missing"
+        case (.both, .password?): "a touch and the password; the password is missing"
+        case (.fingerprint, _): "a touch"
+        case (.password, _): "the password"
+        case (.either, _): "a touch or the password"
+        case (.both, nil): "a touch and the password"
         }
     }
 }

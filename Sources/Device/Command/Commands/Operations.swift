@@ -67,7 +67,7 @@ extension OperationsCommand {
         let request = Request.operationDecide(
             OperationDecideRequest(
                 account: account, timeoutMilliseconds: 30_000, server: wanted.server,
-                operation: wanted.operation, decision: choice))
+                operation: wanted.operation, decision: choice, factor: run.factor))
         let id = Bytes(wanted.operation.hexadecimal.prefix(8))
         var isShown = false
         let state: OperationState
@@ -79,7 +79,7 @@ extension OperationsCommand {
                         ? OperationsMessages.touch(
                             action, choice: choice, id: id, server: wanted.server)
                         : OperationsMessages.reading(action)
-                },
+                }, byPassword: byPassword(choice, id: id, server: wanted.server),
                 meanwhile: { (answer) throws(CommandFault) in
                     guard case .operation(let operation) = answer else { return false }
                     isShown = true
@@ -101,9 +101,31 @@ extension OperationsCommand {
                 ("operation", .bytes(wanted.operation.hexadecimal)),
                 ("state", .string(state.word)),
             ])
+        // The first of two factors was accepted, and the operation awaits the other one.
+        if state == .pending, choice == .approve {
+            return run.say(
+                document,
+                [
+                    OperationsMessages.halfApproved(
+                        id: id, server: wanted.server, by: run.factor)
+                ])
+        }
         run.say(document, [OperationsMessages.decided(state, id: id, server: wanted.server)])
         let isDone = state == (choice == .approve ? .approved : .rejected)
         guard isDone else { throw .said(.denied) }
+    }
+
+    /// What the password is for, if it confirms the decision.
+    private func byPassword(
+        _ choice: OperationChoice, id: Bytes, server: ServerURL
+    ) -> Text? {
+        guard run.factor == .password else { return nil }
+        return OperationsMessages.byPassword(choice: choice, id: id, server: server)
+    }
+
+    /// What the password is for, if it allows operations to be read.
+    private var readingByPassword: Text? {
+        run.factor == .password ? OperationsMessages.readingByPassword : nil
     }
 
     func say(_ operation: OperationAnswer) {
@@ -150,10 +172,12 @@ extension OperationsCommand {
         }
         if only == nil, mayTouch { try requireServer(account) }
         let request = OperationListRequest(
-            account: account, timeoutMilliseconds: mayTouch ? 30_000 : nil, server: only)
+            account: account, timeoutMilliseconds: mayTouch ? 30_000 : nil, server: only,
+            factor: run.factor)
         var found = AwaitedOperations()
         _ = try ServerRequests(run: run).ask(
             .operationList(request), purpose: { OperationsMessages.reading($0) },
+            byPassword: readingByPassword,
             meanwhile: { answer in
                 switch answer {
                 case .operation(let operation): found.operations.append(operation)
@@ -225,10 +249,11 @@ extension OperationsCommand {
     ) throws(CommandFault) -> OperationAnswer {
         let request = OperationShowRequest(
             account: account, timeoutMilliseconds: 30_000, server: place.server,
-            operation: place.operation)
+            operation: place.operation, factor: run.factor)
         var shown: OperationAnswer?
         _ = try ServerRequests(run: run).ask(
             .operationShow(request), purpose: { OperationsMessages.reading($0) },
+            byPassword: readingByPassword,
             meanwhile: { answer in
                 guard case .operation(let operation) = answer else { return false }
                 shown = operation
@@ -309,4 +334,34 @@ enum OperationsMessages {
     /// The command is watching for operations.
     static let watching: Text =
         "new operations are shown as they arrive. Press Ctrl-C to stop"
+
+    /// What the password is for, before it is asked for: to list operations.
+    static let readingByPassword: Text =
+        "your password allows operations to be listed for the next 30 days"
+
+    /// What the password is for, before it is asked for: to decide an operation.
+    static func byPassword(choice: OperationChoice, id: Bytes, server: ServerURL) -> Text {
+        switch choice {
+        case .approve:
+            "your password approves operation \(id) of \(server), or press Ctrl-C to stop"
+        case .reject:
+            "your password rejects operation \(id) of \(server), or press Ctrl-C to stop"
+        }
+    }
+
+    /// The first of two factors was accepted.
+    static func halfApproved(id: Bytes, server: ServerURL, by factor: ConfirmingFactor) -> Text {
+        switch factor {
+        case .finger:
+            """
+            operation \(id) of \(server) needs your password, too. Run this command again with \
+            '--password'
+            """
+        case .password:
+            """
+            operation \(id) of \(server) needs a touch, too. Run this command again without \
+            '--password'
+            """
+        }
+    }
 }

@@ -20,7 +20,8 @@ struct OperationsCommand: Command {
             FormSyntax(word: "show", operands: [.operationID]),
             FormSyntax(word: "approve", operands: [.operationID]),
             FormSyntax(word: "reject", operands: [.operationID]), FormSyntax(word: "watch"),
-        ], options: [.account, .server, .json], misuse: OperationsMessages.choose)
+        ], options: [.account, .server, .password, .passwordStdin, .json],
+        misuse: OperationsMessages.choose)
 
     let run: Invocation
 

@@ -26,9 +26,13 @@ struct ServerRequests {
         }
         var code = try activationCode(server)
         defer { wipe(&code) }
-        let request = ServerEnableRequest(account: account, server: server, code: code)
+        let factor: ConfirmingFactor = run.arguments.has(.password) ? .password : .finger
+        let request = ServerEnableRequest(
+            account: account, server: server, code: code, factor: factor)
         let enabled = try ask(
-            .serverEnable(request), purpose: { ServerMessages.enabling($0, server: server) }
+            .serverEnable(request), purpose: { ServerMessages.enabling($0, server: server) },
+            byPassword: factor == .password
+                ? ServerMessages.enablingByPassword(server: server) : nil
         ) { answer in
             if case .serverEnabled(let enabled) = answer { enabled } else { nil }
         }
@@ -40,13 +44,37 @@ struct ServerRequests {
                 ("application", .bytes(enabled.application.bytes)),
                 ("fingerprint", .bytes(enabled.fingerprint)),
                 ("pending", .bool(enabled.progress == .pendingCommit)),
+                ("password", .bool(enabled.hasPasswordKey)),
             ])
         let key =
             enabled.progress == .pendingCommit
             ? ServerMessages.pending(enabled.fingerprint) : ServerMessages.key(enabled.fingerprint)
         let done = ServerMessages.enabled(
             server, as: enabled.account, application: enabled.application)
-        run.say(document, [done, key])
+        run.say(
+            document, [done, key] + (enabled.hasPasswordKey ? [ServerMessages.passwordToo] : []))
+    }
+
+    /// `signet enable --server URL --password-key`
+    func replacePasswordKey() throws(CommandFault) {
+        let server = try server(run.arguments.value(.server))
+        let account = try run.account()
+        // Check this before the user types a password.
+        guard try servers(of: account).contains(where: { $0.server == server }) else {
+            throw .denied(Denial(.unknownServer, subject: server.bytes), account: account)
+        }
+        _ = try ask(
+            .serverPasswordKey(account: account, server: server),
+            purpose: { ServerMessages.makingPasswordKey($0, server: server) }
+        ) { answer in
+            if case .done(let done) = answer { done } else { nil }
+        }
+        run.say(
+            .document(
+                "password-key",
+                members: [
+                    ("account", .bytes(account.bytes)), ("server", .bytes(server.bytes)),
+                ]), [ServerMessages.passwordKeyMade(server)])
     }
 
     /// `signet disable --server URL`
@@ -89,6 +117,10 @@ struct ServerRequests {
     /// Sends a request that ends with one answer, and returns the value in it.
     ///
     /// - Parameter purpose: formats the touch prompt, given the instruction for the reader.
+    /// - Parameter byPassword: what the password is for, if it confirms the request in place of a
+    ///   touch; nil for a touch.
+    /// - Parameter alternative: whether the user could confirm the request with the password, which
+    ///   is said after a finger has failed.
     /// - Parameter details: lines below the touch prompt.
     /// - Parameter meanwhile: accepts answers before the last one, by returning true.
     /// - Parameter value: extracts the value from the last answer.
@@ -96,12 +128,41 @@ struct ServerRequests {
     /// Notices are printed on standard error.
     func ask<Value>(
         _ request: Request, awaitsTouch: Bool = true, awaitsServer: Bool = true,
-        purpose: (Text) -> Text, details: [Text] = [],
+        purpose: (Text) -> Text, byPassword: Text? = nil, alternative: Bool = false,
+        details: [Text] = [],
         meanwhile: (Answer) throws(CommandFault) -> Bool = { _ in false },
         _ value: (Answer) -> Value?
     ) throws(CommandFault) -> Value {
         var exchange = run.exchange(request, awaitsTouch: awaitsTouch)
         exchange.awaitsServer = awaitsServer
+        exchange.passwordPurpose = byPassword
+        do throws(CommandFault) {
+            return try answer(
+                to: exchange, purpose: purpose, details: details, meanwhile: meanwhile, value)
+        } catch .denied(let denial, let account) {
+            if byPassword == nil, alternative, denial.isAboutFinger, !run.isJSON {
+                let text = denial.text(account: account)
+                run.environment.complain("\(InvocationMessages.program)\(text)")
+                run.environment.complain(ServerMessages.passwordInstead)
+                throw .said(denial.exitCode)
+            }
+            // The usual text is about fingers, and advises the password.
+            if byPassword != nil, denial.reason == .lockedForNow {
+                throw .refused(ServerMessages.passwordPaused(seconds: denial.seconds ?? 0))
+            }
+            if byPassword != nil, denial.reason == .serverRefused,
+                denial.subject == Bytes(ServerProblem.policy.rawValue.utf8)
+            {
+                throw .refused(ServerMessages.passwordRefused)
+            }
+            throw .denied(denial, account: account)
+        }
+    }
+
+    private func answer<Value>(
+        to exchange: DaemonExchange, purpose: (Text) -> Text, details: [Text],
+        meanwhile: (Answer) throws(CommandFault) -> Bool, _ value: (Answer) -> Value?
+    ) throws(CommandFault) -> Value {
         var result: Value?
         try exchange.run { (answer) throws(CommandFault) in
             if case .notice(let notice) = answer {
@@ -146,6 +207,18 @@ struct ServerRequests {
     }
 }
 
+extension Denial {
+    /// Whether a finger could not be used, so that the password may help.
+    fileprivate var isAboutFinger: Bool {
+        switch reason {
+        case .noMatch, .timedOut, .noReader, .readerRemoved, .readerFailed, .readerTooHot,
+            .lockedUntilPassword, .lidClosed:
+            true
+        default: false
+        }
+    }
+}
+
 extension ServerAnswer {
     /// The server in JSON.
     var document: JSON {
@@ -153,6 +226,7 @@ extension ServerAnswer {
             ("server", .bytes(server.bytes)), ("name", .bytes(account.bytes)),
             ("application", .bytes(application.bytes)), ("state", .string(state.word)),
             ("since", JSON.instant(since)), ("fingerprint", .bytes(fingerprint)),
+            ("password", .bool(hasPasswordKey)),
         ])
     }
 }
@@ -262,5 +336,35 @@ enum ServerMessages {
     private static func place(_ server: ServerAnswer) -> Text {
         let day = Text.date(server.since)
         return "\(server.server), as \(server.account) for \(server.application), since \(day)"
+    }
+
+    /// What the password is for, before it is asked for.
+    static func enablingByPassword(server: ServerURL) -> Text {
+        "your password registers this device at \(server), or press Ctrl-C to stop"
+    }
+
+    /// What the touch is for.
+    static func makingPasswordKey(_ action: Text, server: ServerURL) -> Text {
+        "\(action) to let your password log in to \(server), too"
+    }
+
+    /// The key for the password was made.
+    static func passwordKeyMade(_ server: ServerURL) -> Text {
+        "your password is accepted at \(server) again: 'signet login --password' logs in with it"
+    }
+
+    /// A key for the password was registered, too.
+    static let passwordToo: Text =
+        "if a finger cannot be used, 'signet login --password' logs in with your password"
+    /// A finger has failed where the password would do.
+    static let passwordInstead: Text =
+        "if the finger is hurt: this server accepts your password, too. Add '--password'"
+    /// The server's policy rejects the password, or the device's claims.
+    static let passwordRefused: Text =
+        "the server does not accept passwords for this, or keys that are stored like this one"
+
+    /// The password must wait, after failures of fingers and passwords together.
+    static func passwordPaused(seconds: UInt32) -> Text {
+        "too many failed attempts: your password is accepted again in \(number: seconds) s"
     }
 }

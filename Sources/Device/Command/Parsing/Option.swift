@@ -9,6 +9,9 @@ extension OptionSyntax {
         summary: "the account to use; the default is your own. Root must name one")
     static let json = OptionSyntax(
         "json", summary: "print JSON; each document has a version and a kind")
+    static let password = OptionSyntax(
+        "password",
+        summary: "confirm with your password instead of a touch, where the server accepts that")
     static let passwordStdin = OptionSyntax(
         "password-stdin",
         summary: "read the password from standard input, up to the end of the line")

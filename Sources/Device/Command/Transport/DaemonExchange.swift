@@ -22,6 +22,8 @@ struct DaemonExchange {
     let environment: CommandEnvironment
     let request: Request
     var password = PasswordSource.terminal
+    /// What the password is for, said before each prompt for it; nil if the prompt says enough.
+    var passwordPurpose: Text?
     /// Whether the request awaits a touch, so that answers may take long.
     var awaitsTouch = false
     /// Whether the request awaits a server, so that answers may take long.
@@ -188,6 +190,7 @@ struct DaemonExchange {
         guard account == request.account else {
             throw .fault(DaemonExchangeMessages.foreignPassword(account))
         }
+        if let passwordPurpose, password == .terminal { environment.complain(passwordPurpose) }
         return try password.packet(for: account, in: environment)
     }
 

@@ -87,6 +87,10 @@ struct Assembly {
             receiptSlots: ReceiptSlots(), settings: settings, state: state, vaults: vaults,
             watchers: watchers, accounts: accounts, credentials: credentials, upkeep: upkeep,
             templates: templates, guards: guards)
+        let confirmations = Confirmations(
+            logind: logind,
+            passwords: PasswordGate(passwords, examiner: examiner, machine: logind, clock: clock),
+            accounts: accounts, credentials: credentials, guards: guards, touches: touches)
         let enabling = Enabling(
             journal: journal, readers: readers, accounts: accounts, credentials: credentials,
             keyring: keyring, keyringRecords: keyringRecords, policy: policy, upkeep: upkeep,
@@ -121,7 +125,7 @@ struct Assembly {
             journal: journal, relay: relay, removals: removals, state: state, accounts: accounts,
             credentials: credentials, revocation: revocation, keys: keys,
             attestations: attestations,
-            sessionTokens: sessionTokens, guards: guards, touches: touches)
+            sessionTokens: sessionTokens, guards: guards, confirmations: confirmations)
         let serverLogins = ServerLogins(
             boot: boot, clock: clock, journal: journal, relay: relay, state: state,
             accounts: accounts, credentials: credentials, keys: keys, sessionTokens: sessionTokens,
@@ -131,7 +135,7 @@ struct Assembly {
             credentials: credentials, keys: keys, guards: guards, touches: touches)
         let operations = Operations(
             clock: clock, relay: relay, accounts: accounts, macTokens: macTokens, keys: keys,
-            guards: guards, touches: touches)
+            guards: guards, confirmations: confirmations)
         let fileSigning = FileSigning(
             journal: journal, accounts: accounts, credentials: credentials, keys: keys,
             guards: guards, touches: touches)

@@ -2,6 +2,7 @@
 import CommandMessages
 import CommandProtocol
 import Domain
+import Gate
 import LoginMessages
 import LoginProtocol
 import MainContext
@@ -23,6 +24,12 @@ struct VerifiedPassword: Sendable {
         self.secret = secret
         self.entry = entry
     }
+}
+
+/// The account whose password is asked for in place of a finger, and the client that is asked.
+struct PasswordQuery: Sendable {
+    let account: Account
+    let client: any Client
 }
 
 /// Checks an account's password with libpam, in the separate process `verify-password` and within a
@@ -61,13 +68,21 @@ final class PasswordChecker {
         let verdict = await verdict(on: password, of: account)
         // A client that left during the check cannot use the result.
         if Task.isCancelled { throw Denial(.cancelled) }
+        guard try isRight(verdict, of: account) else { throw Denial(.wrongPassword) }
+        return VerifiedPassword(password, entry: entry)
+    }
+
+    /// Whether a verdict says that the password is right; throws unless it says right or wrong.
+    private func isRight(
+        _ verdict: PasswordVerdict, of account: Account
+    ) throws(Denial) -> Bool {
         switch verdict {
-        case .right: return VerifiedPassword(password, entry: entry)
+        case .right: return true
         case .wrong, .denied:
             // Look only now, because for some accounts another module than pam_unix knows the
             // password.
             let lack = (try? ShadowEntry.lack(of: account.name)) ?? nil
-            guard let lack else { throw Denial(.wrongPassword) }
+            guard let lack else { return false }
             throw Denial(.noPassword, subject: lack.detail.bytes)
         case .accountExpired: throw Denial(.accountExpired)
         case .passwordExpired: throw Denial(.passwordExpired)
@@ -124,6 +139,29 @@ final class PasswordChecker {
                 continuation.resume()
             }
         }
+    }
+}
+
+extension PasswordChecker: PasswordJudge {
+    /// Asks the client for the password.
+    func typed(for query: PasswordQuery) async throws(Denial) -> SecretBytes {
+        guard let password = await query.client.askPassword(of: AccountName(query.account.name))
+        else { throw Denial(Task.isCancelled ? .cancelled : .timedOut) }
+        return password
+    }
+
+    /// Has libpam check a password; nil if it is wrong.
+    ///
+    /// Unlike `proof`, it reports a wrong password even to a client that has gone, since it counts.
+    /// A password that libpam can neither accept nor reject is thrown, and does not count.
+    func verified(
+        _ typed: SecretBytes, for query: PasswordQuery
+    ) async throws(Denial) -> VerifiedPassword? {
+        guard !checking.contains(query.account.uid) else { throw Denial(.tooManyRequests) }
+        let entry = try? ShadowEntry.named(query.account.name)
+        let verdict = await verdict(on: typed, of: query.account)
+        guard try isRight(verdict, of: query.account) else { return nil }
+        return VerifiedPassword(typed, entry: entry)
     }
 }
 

@@ -10,7 +10,9 @@ import State
 ///
 /// Each attempt is saved as a failure before the reader is asked, and taken back or forgiven
 /// afterwards, so that neither a crash nor a restart of the daemon forgives one. The limits are
-/// those of `Lockout`: a pause after every fifth failure, and the password after twenty.
+/// those of `Lockout`: a pause after every fifth failure, and the password after twenty. Wrong
+/// passwords are counted here where the password takes the finger's place, together with the
+/// finger's failures (`factor`).
 ///
 /// Throws `lockedForNow` with the seconds left, `lockedUntilPassword`, or `storage` if the record
 /// cannot be written; no finger is asked for then. A record that cannot be read counts as locked
@@ -20,12 +22,15 @@ struct AccountLockout: LockoutLedger {
     let store: LockoutStore
     let time: LockoutTime
     let journal: DecisionJournal
+    /// What is tried: a pause holds for both, and the lock that only the password lifts does not
+    /// hold for the password.
+    var factor = ConfirmingFactor.finger
 
     /// Throws if the account is locked out now.
     func check() throws(Denial) { try checkNow() }
 
     nonisolated fileprivate func checkNow() throws(Denial) {
-        if let denial = Denial(of: store.load(), at: time.now) { throw denial }
+        if let denial = Denial(of: store.load(), trying: factor, at: time.now) { throw denial }
     }
 
     /// Saves one more failure, and returns the attempt that may take it back.
@@ -56,8 +61,9 @@ struct LockoutTime: Sendable {
 /// One attempt, which is on disk as a failure from the start.
 ///
 /// There is only one touch at a time, so no other touch changes the record meanwhile. But an
-/// accepted password may lift the lockout, and an enrolment elsewhere may add a failure; each
-/// method therefore compares the record with the one that this attempt has written.
+/// accepted password may lift the lockout, and an enrolment elsewhere or a wrong password may add a
+/// failure; each method therefore compares the record with the one that this attempt has written.
+/// Of attempts at the same time, one too many may be counted, and never one too few.
 private struct CountedAttempt: LockoutAttempt {
     private let lockout: AccountLockout
     private let before: Lockout
@@ -70,7 +76,7 @@ private struct CountedAttempt: LockoutAttempt {
         try lockout.store.save(counted)
     }
 
-    /// Saves that the finger did not match, and throws if the account is locked out now.
+    /// Saves that the finger or the password was wrong, and throws if the account is locked out now.
     ///
     /// If the record was changed meanwhile, for example because a password lifted the lockout, this
     /// failure is added to the changed record.
@@ -83,7 +89,7 @@ private struct CountedAttempt: LockoutAttempt {
             after = attempt.afterMismatch(at: now)
             if after != current { try lockout.store.save(after) }
         } catch { throw lockout.fault(error) }
-        if let denial = Denial(of: after, at: now) { throw denial }
+        if let denial = Denial(of: after, trying: lockout.factor, at: now) { throw denial }
     }
 
     /// Removes this attempt from the record, unless the record was changed meanwhile.
@@ -100,7 +106,7 @@ private struct CountedAttempt: LockoutAttempt {
         if lockout.store.load() != counted { try lockout.checkNow() }
     }
 
-    /// Saves that there are no failures, because the finger matched.
+    /// Saves that there are no failures, because the finger matched or the password was right.
     func succeeded() throws(Denial) {
         do throws(StoreFault) {
             try lockout.store.save(counted.lifted())
@@ -109,11 +115,16 @@ private struct CountedAttempt: LockoutAttempt {
 }
 
 extension Denial {
-    /// Creates the denial for a lockout that is in effect; nil if fingers may be tried.
+    /// Creates the denial for a lockout that is in effect; nil if the factor may be tried.
     ///
     /// Seconds are rounded up, so that the user does not try too early.
-    init?(of lockout: Lockout, at now: Lockout.Moment) {
-        switch lockout.verdict(at: now) {
+    init?(of lockout: Lockout, trying factor: ConfirmingFactor = .finger, at now: Lockout.Moment) {
+        let verdict =
+            switch factor {
+            case .finger: lockout.verdict(at: now)
+            case .password: lockout.passwordVerdict(at: now)
+            }
+        switch verdict {
         case .open: return nil
         case .lockedForNow(let left): self.init(.lockedForNow, seconds: left.wholeSecondsUp)
         case .lockedUntilPassword: self.init(.lockedUntilPassword)

@@ -104,11 +104,13 @@ extension Accounts {
         try state.account(AccountName(account.name), uid: account.uid)
     }
 
-    /// Returns the ledger with which the gate counts the account's failed attempts on disk.
-    func lockoutLedger(of account: Account, kept: AccountState) -> AccountLockout {
+    /// Returns the ledger with which the gates count the account's failed attempts on disk.
+    func lockoutLedger(
+        of account: Account, kept: AccountState, trying factor: ConfirmingFactor = .finger
+    ) -> AccountLockout {
         AccountLockout(
             account: account, store: kept.lockout, time: LockoutTime(boot: boot, clock: clock),
-            journal: journal)
+            journal: journal, factor: factor)
     }
 
     /// The current moment of the lockout clock: boot identifier and time since boot.

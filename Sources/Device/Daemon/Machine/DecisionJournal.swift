@@ -56,6 +56,8 @@ struct DecisionJournal: Sendable {
         let verb = request.verb.protocolName
         var subject = account.isEmpty ? verb : "\(verb) for \(account)"
         if !requester.isEmpty, requester != account { subject += ", asked by \(requester)" }
+        let factor = (request.content as? any AccountRequest)?.factor ?? .finger
+        if factor == .password { subject += ", with the password" }
         let context = request.content.context
         return JournalEntry(
             Kind.decision, priority: priority,

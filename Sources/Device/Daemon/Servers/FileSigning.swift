@@ -112,7 +112,7 @@ extension FileSigning {
         switch matter {
         case .file(_, let digest):
             return try await keys.signed(
-                by: key, in: .file, account: account, snapshot: snapshot, for: touch
+                by: key, in: .file, account: account, snapshot: snapshot, for: .finger(touch)
             ) { _ in
                 SignedMessage(digest: digest)
             }
@@ -120,7 +120,7 @@ extension FileSigning {
         case .files: throw Denial(.badRequest)
         case .challenge(let audience, let challenge):
             return try await keys.signed(
-                by: key, in: .challenge, account: account, snapshot: snapshot, for: touch
+                by: key, in: .challenge, account: account, snapshot: snapshot, for: .finger(touch)
             ) {
                 (key) throws(CryptoFault) in
                 try SignedMessage(
@@ -137,7 +137,7 @@ extension FileSigning {
             let lines = RequestLines(
                 method: method, resource: resource, nonce: nonce, body: body)
             return try await keys.signed(
-                by: key, in: .request, account: account, snapshot: snapshot, for: touch
+                by: key, in: .request, account: account, snapshot: snapshot, for: .finger(touch)
             ) {
                 (key) throws(CryptoFault) in
                 try SignedMessage(

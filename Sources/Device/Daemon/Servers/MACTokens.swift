@@ -83,7 +83,7 @@ extension MACTokens {
             (snapshot, touch) throws(Denial) in
             let token = try await self.issueMACToken(
                 request.name, challenge: challenge, by: key, url: url, account: account,
-                snapshot: snapshot, touch: touch, client: client)
+                snapshot: snapshot, confirmation: .finger(touch), client: client)
             await client.send(.macToken(MACTokenAnswer(token)))
             return .done(DoneAnswer())
         }
@@ -91,22 +91,22 @@ extension MACTokens {
 
     /// Signs a server's challenge for a token and stores the token that the server issues.
     ///
-    /// The token's name is part of the signed statement. Needs a touch that allowed this use of the
-    /// key.
+    /// The token's name is part of the signed statement. Needs the evidence that the user has
+    /// allowed this use of the key.
     func issueMACToken(
         _ name: Bytes, challenge: Challenge, by key: ServerKey, url: CanonicalServerURL,
-        account: Account, snapshot: AccountSnapshot, touch: Touch<ScannedFinger>,
+        account: Account, snapshot: AccountSnapshot, confirmation: Confirmation,
         client: any Client
     ) async throws(Denial) -> MACToken {
         let answer = try await keys.serverHears(
             of: key, account: account, kept: snapshot.kept, telling: client
         ) { (snapshot) throws(Denial) in
             try await keys.signed(
-                by: key, in: .login, account: account, snapshot: snapshot, for: touch
+                by: key, in: .login, account: account, snapshot: snapshot, for: confirmation
             ) {
                 (key) throws(CryptoFault) in
                 var statement = keys.statement(
-                    challenge, action: LoginAction.macToken, factor: Factor.fingerprint, key: key,
+                    challenge, action: LoginAction.macToken, factor: confirmation.factor, key: key,
                     enrolment: snapshot.enrolment)
                 statement.purpose = name
                 return try SignedMessage(text: statement.encoded())

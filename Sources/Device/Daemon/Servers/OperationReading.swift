@@ -18,6 +18,20 @@ enum Reading<Told: Sendable>: Sendable {
     case denied(Denial)
 }
 
+/// How the user is asked for a reading token.
+struct ReadingRequest: Sendable {
+    let type: any DaemonRequest.Type
+    /// How long to wait for a touch.
+    let milliseconds: UInt32
+    let factor: ConfirmingFactor
+
+    init(_ type: any DaemonRequest.Type, milliseconds: UInt32, factor: ConfirmingFactor) {
+        self.type = type
+        self.milliseconds = milliseconds
+        self.factor = factor
+    }
+}
+
 // Operations are read with a MAC token of the daemon's own. The server issues it after a touch, and
 // it expires, by default after 30 days.
 extension Operations {
@@ -68,20 +82,22 @@ extension Operations {
         return .told(told)
     }
 
-    /// Obtains reading tokens for several servers with one touch.
+    /// Obtains reading tokens for several servers with one touch, or with the password given once.
     ///
-    /// Every server is asked for a challenge first; if none gives one, no touch is asked for.
+    /// Every server is asked for a challenge first; if none gives one, the user is asked for
+    /// nothing.
     ///
     /// - Returns: the servers that gave no token, with the reasons; and the denial of the touch if
     ///   that failed.
     func getReadingTokens(
-        at keys: [(ServerKey, CanonicalServerURL)], for request: any DaemonRequest.Type,
-        milliseconds: UInt32, account: Account, client: any Client
+        at keys: [(ServerKey, CanonicalServerURL)], asking request: ReadingRequest,
+        account: Account, client: any Client
     ) async -> (troubles: [ServerTrouble], denial: Denial?) {
         var troubles: [ServerTrouble] = []
         var challenges: [(key: ServerKey, url: CanonicalServerURL, challenge: ServerChallenge)] = []
         for (key, url) in keys {
             do throws(Denial) {
+                try key.check(request.factor)
                 let given = try await readingChallenge(for: key, url: url, account: account)
                 challenges.append((key, url, given))
             } catch { troubles.append(ServerTrouble(key: key, denial: error)) }
@@ -92,15 +108,17 @@ extension Operations {
         let matter = SignedMatter(
             purpose: Bytes("server \(servers): read operations".utf8),
             challenge: first.challenge.challenge)
-        let plan = guards.plan(for: request, account: account, milliseconds: milliseconds)
+        let plan = guards.plan(
+            for: request.type, account: account, milliseconds: request.milliseconds)
         do throws(Denial) {
-            _ = try await touches.afterTouch(plan, matter: matter, client: client) {
-                (snapshot, touch) throws(Denial) in
+            _ = try await confirmations.confirmed(
+                plan, by: request.factor, matter: matter, client: client
+            ) { (snapshot, confirmation) throws(Denial) in
                 for (key, url, challenge) in challenges {
                     do throws(Denial) {
                         _ = try await self.issueReadingToken(
                             challenge, key: key, url: url, account: account, snapshot: snapshot,
-                            touch: touch, client: client)
+                            confirmation: confirmation, client: client)
                     } catch { troubles.append(ServerTrouble(key: key, denial: error)) }
                 }
                 return .done(DoneAnswer())
@@ -132,7 +150,7 @@ extension Operations {
     /// If the challenge has become too old meanwhile, a new one is used.
     private func issueReadingToken(
         _ given: ServerChallenge, key: ServerKey, url: CanonicalServerURL, account: Account,
-        snapshot: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
+        snapshot: AccountSnapshot, confirmation: Confirmation, client: any Client
     ) async throws(Denial) -> MACToken {
         var given = given
         if clock.sinceBoot() - given.moment > ServerLogins.challengeAge {
@@ -141,7 +159,7 @@ extension Operations {
         return try await macTokens.issueMACToken(
             MACTokens.readingTokenName, challenge: given.challenge, by: key, url: url,
             account: account,
-            snapshot: snapshot, touch: touch, client: client)
+            snapshot: snapshot, confirmation: confirmation, client: client)
     }
 
     /// The `Authorization` header for a GET request without a body; nil if there is no good reading

@@ -24,11 +24,11 @@ final class Operations {
     let macTokens: MACTokens
     let keys: ServerKeys
     let guards: TouchGuards
-    let touches: Touches
+    let confirmations: Confirmations
 
     init(
         clock: Clock, relay: RelayClient, accounts: Accounts, macTokens: MACTokens,
-        keys: ServerKeys, guards: TouchGuards, touches: Touches
+        keys: ServerKeys, guards: TouchGuards, confirmations: Confirmations
     ) {
         self.clock = clock
         self.relay = relay
@@ -36,7 +36,7 @@ final class Operations {
         self.macTokens = macTokens
         self.keys = keys
         self.guards = guards
-        self.touches = touches
+        self.confirmations = confirmations
     }
 }
 
@@ -66,8 +66,10 @@ extension Operations {
             keys = lacking
             if !lacking.isEmpty, mayTouch, let milliseconds = request.timeoutMilliseconds {
                 let got = await getReadingTokens(
-                    at: lacking, for: OperationListRequest.self, milliseconds: milliseconds,
-                    account: account, client: client)
+                    at: lacking,
+                    asking: ReadingRequest(
+                        OperationListRequest.self, milliseconds: milliseconds,
+                        factor: request.factor), account: account, client: client)
                 // What the other servers have reported is still valid.
                 if let denial = got.denial, lacking.count == all || denial.reason == .cancelled {
                     throw denial
@@ -114,26 +116,33 @@ extension Operations {
         _ request: OperationShowRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         let found = try await operation(
-            request.operation, at: request.server, for: OperationShowRequest.self,
-            milliseconds: request.timeoutMilliseconds, account: account, client: client)
+            request.operation, at: request.server,
+            asking: request.timeoutMilliseconds.map {
+                ReadingRequest(
+                    OperationShowRequest.self, milliseconds: $0, factor: request.factor)
+            }, account: account, client: client)
         await client.send(.operation(OperationAnswer(found.operation, at: found.key)))
         return .done(DoneAnswer())
     }
 
-    /// Sends one operation for display, asks for a touch, and signs exactly that operation with the
-    /// decision.
+    /// Sends one operation for display, asks for a touch or the password, and signs exactly that
+    /// operation with the decision.
     ///
-    /// Throws `operationOver` if it is already decided or expired, and the denial for the server's
+    /// Throws `passwordNotAccepted` or `fingerNotAccepted` before either is asked for, if the
+    /// operation does not accept it, `operationOver` if it is already decided or expired, and the denial for the server's
     /// answer if the server does not accept the decision.
     func decideOperation(
         _ request: OperationDecideRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         let found = try await operation(
-            request.operation, at: request.server, for: OperationDecideRequest.self,
-            milliseconds: request.timeoutMilliseconds, account: account, client: client)
+            request.operation, at: request.server,
+            asking: ReadingRequest(
+                OperationDecideRequest.self, milliseconds: request.timeoutMilliseconds,
+                factor: request.factor), account: account, client: client)
         let operation = found.operation
         await client.send(.operation(OperationAnswer(operation, at: found.key)))
         guard operation.state == .pending else { throw Denial.over(operation.state) }
+        try operation.check(request.factor, at: found.key)
         let purpose =
             Bytes("server \(found.url.text): ".utf8)
             + request.context.purpose
@@ -143,11 +152,12 @@ extension Operations {
         let plan = guards.plan(
             for: OperationDecideRequest.self, account: account,
             milliseconds: request.timeoutMilliseconds)
-        return try await touches.afterTouch(plan, matter: matter, client: client) {
-            (snapshot, touch) throws(Denial) in
+        return try await confirmations.confirmed(
+            plan, by: request.factor, matter: matter, client: client
+        ) { (snapshot, confirmation) throws(Denial) in
             try await self.decide(
-                found, choice: request.decision, account: account, snapshot: snapshot, touch: touch,
-                client: client)
+                found, choice: request.decision, account: account, snapshot: snapshot,
+                confirmation: confirmation, client: client)
         }
     }
 
@@ -156,14 +166,15 @@ extension Operations {
     /// The signed text contains the server's challenge, the template and the data of the operation.
     private func decide(
         _ found: OperationAtServer, choice: OperationChoice, account: Account,
-        snapshot: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
+        snapshot: AccountSnapshot, confirmation: Confirmation, client: any Client
     ) async throws(Denial) -> Answer {
         let operation = found.operation
         let answer = try await keys.serverHears(
             of: found.key, account: account, kept: snapshot.kept, telling: client
         ) { (snapshot) throws(Denial) in
             try await keys.signed(
-                by: found.key, in: .operation, account: account, snapshot: snapshot, for: touch
+                by: found.key, in: .operation, account: account, snapshot: snapshot,
+                for: confirmation
             ) {
                 (key) throws(CryptoFault) in
                 let statement = OperationStatement(
@@ -171,7 +182,7 @@ extension Operations {
                     challenge: operation.challenge, template: operation.content.template,
                     data: operation.content.data, decision: OperationDecision(choice),
                     claims: keys.claims(
-                        key, factor: Factor.fingerprint, enrolment: snapshot.enrolment))
+                        key, factor: confirmation.factor, enrolment: snapshot.enrolment))
                 return try SignedMessage(text: statement.encoded())
             }
         } _: { signed in
@@ -230,14 +241,14 @@ extension Operations {
         }
     }
 
-    /// Reads one operation, after a touch if a reading token is missing and `milliseconds` allows
-    /// one.
+    /// Reads one operation, after the user has confirmed `request` if a reading token is missing;
+    /// nil if the user may not be asked.
     ///
-    /// Throws `readingTokenWanted` if a token is missing and no touch is allowed, or the server
-    /// does not accept the new token either.
+    /// Throws `readingTokenWanted` if a token is missing and the user may not be asked, or the
+    /// server does not accept the new token either.
     private func operation(
-        _ identifier: OperationID, at server: ServerURL, for request: any DaemonRequest.Type,
-        milliseconds: UInt32?, account: Account, client: any Client
+        _ identifier: OperationID, at server: ServerURL, asking request: ReadingRequest?,
+        account: Account, client: any Client
     ) async throws(Denial) -> OperationAtServer {
         guard let url = CanonicalServerURL(server) else { throw Denial(.badRequest) }
         let key = try await keys.goodKey(for: url, account: account)
@@ -248,10 +259,9 @@ extension Operations {
             case .denied(let denial): throw denial
             case .wantsToken: break
             }
-            guard mayTouch, let milliseconds else { break }
+            guard mayTouch, let request else { break }
             let got = await getReadingTokens(
-                at: [(key, url)], for: request, milliseconds: milliseconds, account: account,
-                client: client)
+                at: [(key, url)], asking: request, account: account, client: client)
             if let trouble = got.troubles.first { throw trouble.denial }
         }
         throw ServerTrouble(wantsToken: key).denial
@@ -303,7 +313,29 @@ extension OperationAnswer {
     fileprivate init(_ operation: RelayOperation, at key: ServerKey) {
         self.init(
             account: key.account, server: key.server, application: key.application,
-            content: operation.content, state: operation.state, failures: operation.failures)
+            content: operation.content, state: operation.state, failures: operation.failures,
+            factors: operation.factors, missing: operation.missing)
+    }
+}
+
+extension RelayOperation {
+    /// Throws if the operation does not accept a factor, before the user is asked for it.
+    ///
+    /// A server that does not say is asked. The password key is checked, too.
+    fileprivate func check(_ factor: ConfirmingFactor, at key: ServerKey) throws(Denial) {
+        let isAccepted =
+            switch (factors, factor) {
+            case (.fingerprint, .password), (.password, .finger): false
+            case (nil, _), (.fingerprint, .finger), (.password, .password), (.either, _),
+                (.both, _):
+                true
+            }
+        guard isAccepted else {
+            throw Denial(
+                factor == .password ? .passwordNotAccepted : .fingerNotAccepted,
+                subject: key.server.bytes)
+        }
+        try key.check(factor)
     }
 }
 

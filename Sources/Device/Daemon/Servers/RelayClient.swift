@@ -194,7 +194,7 @@ extension RelayRequest {
     /// Whether the server's answer has a lasting effect, at the server or on a key here.
     fileprivate var isDecisive: Bool {
         switch self {
-        case .prove, .login, .remove, .macToken, .decide, .endMACToken: true
+        case .prove, .passwordKey, .login, .remove, .macToken, .decide, .endMACToken: true
         case .register, .challenge, .operations, .operation, .requirements, .attest: false
         }
     }

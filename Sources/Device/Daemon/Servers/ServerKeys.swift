@@ -120,11 +120,12 @@ extension ServerKeys {
         return challenge
     }
 
-    /// Signs with a key after a touch.
+    /// Signs with a key after a touch, or with its password key after the password was given.
     ///
-    /// The counter is on disk before the signature is made. A key that does not open for the
-    /// current fingers is invalidated, and its denial thrown. Throws `unknownServer` or
-    /// `noSigningKey` if the key was removed or has changed its state since it was found.
+    /// The counter, which both share, is on disk before the signature is made. A key that does not
+    /// open for the current fingers is invalidated, and its denial thrown; a password key that does
+    /// not open stays, and `passwordKeyStale` is thrown. Throws `unknownServer` or `noSigningKey` if
+    /// the key was removed or has changed its state since it was found, and `noPasswordKey`.
     ///
     /// - Parameters:
     ///   - found: the key as it was found; its identifier and state must not have changed since.
@@ -132,23 +133,29 @@ extension ServerKeys {
     /// - Returns: The signature, with the text if the daemon composed it.
     func signed(
         by found: ServerKey, in namespace: SignatureNamespace, account: Account,
-        snapshot: AccountSnapshot, for touch: Touch<ScannedFinger>,
+        snapshot: AccountSnapshot, for confirmation: Confirmation,
         _ message: (ServerKey) throws(CryptoFault) -> SignedMessage
     ) async throws(Denial) -> SignedAnswer {
-        try await advancing(found, account: account, snapshot: snapshot) {
-            (key) async throws(VaultError) in
-            let signs: SignedMessage
-            do throws(CryptoFault) { signs = try message(key) } catch { throw .crypto(error) }
-            let signature = try await sign(
-                signs.digest, namespace: namespace, key: key, snapshot: snapshot, for: touch)
-            return SignedAnswer(statement: signs.text, signature: signature)
+        switch confirmation {
+        case .finger(let touch):
+            return try await advancing(found, account: account, snapshot: snapshot) {
+                (key) async throws(VaultError) in
+                let signs: SignedMessage
+                do throws(CryptoFault) { signs = try message(key) } catch { throw .crypto(error) }
+                let signature = try await sign(
+                    signs.digest, namespace: namespace, key: key, snapshot: snapshot, for: touch)
+                return SignedAnswer(statement: signs.text, signature: signature)
+            }
+        case .password(let proof):
+            return try await signedByPassword(
+                found, in: namespace, account: account, snapshot: snapshot, for: proof, message)
         }
     }
 
     /// Uses a key once: advances its counter on disk, then runs `body`.
     ///
     /// A key that does not fit the fingers, or that does not open in `body`, is invalidated.
-    private func advancing<Signed>(
+    func advancing<Signed>(
         _ found: ServerKey, account: Account, snapshot: AccountSnapshot,
         _ body: (ServerKey) async throws(VaultError) -> Signed
     ) async throws(Denial) -> Signed {
@@ -173,19 +180,20 @@ extension ServerKeys {
         }
     }
 
-    /// Signs a server's challenge after a touch; returns the statement and its SSHSIG signature.
+    /// Signs a server's challenge once the user has confirmed it; returns the statement and its
+    /// SSHSIG signature.
     func signed(
         _ challenge: Challenge, action: Bytes, by key: ServerKey, account: Account,
-        snapshot: AccountSnapshot, for touch: Touch<ScannedFinger>,
+        snapshot: AccountSnapshot, for confirmation: Confirmation,
         service: ServiceName = signetService,
         purpose: Bytes = []
     ) async throws(Denial) -> (Bytes, Bytes) {
         let signed = try await signed(
-            by: key, in: .login, account: account, snapshot: snapshot, for: touch
+            by: key, in: .login, account: account, snapshot: snapshot, for: confirmation
         ) {
             (key) throws(CryptoFault) in
             var statement = statement(
-                challenge, action: action, factor: Factor.fingerprint, key: key,
+                challenge, action: action, factor: confirmation.factor, key: key,
                 enrolment: snapshot.enrolment,
                 service: service)
             statement.purpose = purpose
@@ -241,7 +249,7 @@ extension ServerKeys {
         StatementClaims(
             factor: factor,
             integrity: Integrity(
-                key: key.vault == .tpm ? .tpm : .file,
+                key: key.vault(for: factor) == .tpm ? .tpm : .file,
                 secureBoot: Firmware.secureBoot(at: secureBootVariable)),
             enrolment: enrolment.state.generation, counter: key.counter, issued: accounts.instant)
     }

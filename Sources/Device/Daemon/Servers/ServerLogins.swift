@@ -268,7 +268,7 @@ extension ServerLogins {
             }
             return try await keys.signed(
                 challenge, action: LoginAction.login, by: login.key, account: account,
-                snapshot: snapshot, for: proof.touch,
+                snapshot: snapshot, for: .finger(proof.touch),
                 service: request.service,
                 purpose: ModulePurpose.text(request.challenge, local: request.account))
         } _: { statement, signature in

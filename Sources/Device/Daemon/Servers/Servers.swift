@@ -29,14 +29,13 @@ final class Servers {
     let attestations: KeyAttestations
     let sessionTokens: SessionTokens
     let guards: TouchGuards
-    let touches: Touches
+    let confirmations: Confirmations
 
     init(
         journal: DecisionJournal, relay: RelayClient, removals: RemovalRounds,
         state: StateDirectory, accounts: Accounts, credentials: Credentials,
         revocation: ServerKeyRevocation, keys: ServerKeys, attestations: KeyAttestations,
-        sessionTokens: SessionTokens, guards: TouchGuards,
-        touches: Touches
+        sessionTokens: SessionTokens, guards: TouchGuards, confirmations: Confirmations
     ) {
         self.journal = journal
         self.relay = relay
@@ -49,7 +48,7 @@ final class Servers {
         self.attestations = attestations
         self.sessionTokens = sessionTokens
         self.guards = guards
-        self.touches = touches
+        self.confirmations = confirmations
     }
 }
 
@@ -58,18 +57,21 @@ extension Servers {
         [
             RequestHandler(enableServer), RequestHandler(disableServer),
             RequestHandler(loginServer), RequestHandler(listServers),
+            RequestHandler(replacePasswordKey),
         ]
     }
 
     /// Registers this device at a server: a touch, the activation code, a new key, and its proof.
     ///
-    /// The touch comes first, so that a finger that does not match uses up no code, and because the
-    /// statement that proves the key says that there was a touch. Before it, the server is asked
-    /// what it requires, which uses up no code either. Throws `badRequest` for an
-    /// invalid URL or code, `knownServer`, `tooManyServers`, `notAttestable`, or the denial for the
-    /// server's answer.
+    /// The touch, or the password in its place, comes first, so that a finger that does not match
+    /// uses up no code, and because the statement that proves the key says what there was. Before
+    /// it, the server is asked what it requires, which uses up no code either. Where the server
+    /// accepts passwords, a key for the password is registered, too, unless root registers without
+    /// it. Throws `badRequest` for an invalid URL or code, `knownServer`, `tooManyServers`,
+    /// `notAttestable`, or the denial for the server's answer.
     func enableServer(
-        _ request: ServerEnableRequest, account: Account, client: any Client
+        _ request: ServerEnableRequest, account: Account, password: VerifiedPassword?,
+        client: any Client
     ) async throws(Denial) -> Answer {
         // Removals of which servers do not know yet are retried in the background, after this and
         // the other requests about servers; the client does not wait for them.
@@ -87,22 +89,25 @@ extension Servers {
         let matter = try self.keys.ownMatter(
             Bytes("server \(url.text): register".utf8), account: account)
         let plan = guards.plan(for: ServerEnableRequest.self, account: account, milliseconds: .max)
-        return try await touches.afterTouch(plan, matter: matter, client: client) {
-            (snapshot, touch) throws(Denial) in
+        return try await confirmations.confirmed(
+            plan, by: request.factor, matter: matter, client: client
+        ) { (snapshot, confirmation) throws(Denial) in
             try await self.register(
                 request, url: url, attestation: prepared, account: account, snapshot: snapshot,
-                touch: touch, client: client)
+                confirmation: confirmation,
+                entry: confirmation.shadowEntry ?? password?.entry, client: client)
         }
     }
 
-    /// Logs in at a server for a command: signs the server's challenge after a touch, and returns
-    /// the tokens.
+    /// Logs in at a server for a command: signs the server's challenge after a touch, or after the
+    /// password was given, and returns the tokens.
     func loginServer(
         _ request: LoginAtServerRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         defer { removals.want() }
         guard let url = CanonicalServerURL(request.server) else { throw Denial(.badRequest) }
         let key = try await keys.goodKey(for: url, account: account)
+        try key.check(request.factor)
         let challenge = try await keys.challenge(
             for: key, action: LoginAction.login, url: url, account: account)
         let matter = SignedMatter(
@@ -111,14 +116,15 @@ extension Servers {
         let plan = guards.plan(
             for: LoginAtServerRequest.self, account: account,
             milliseconds: request.timeoutMilliseconds)
-        return try await touches.afterTouch(plan, matter: matter, client: client) {
-            (snapshot, touch) throws(Denial) in
+        return try await confirmations.confirmed(
+            plan, by: request.factor, matter: matter, client: client
+        ) { (snapshot, confirmation) throws(Denial) in
             let answer = try await keys.serverHears(
                 of: key, account: account, kept: snapshot.kept, telling: client
             ) { (snapshot) throws(Denial) in
                 try await keys.signed(
                     challenge, action: LoginAction.login, by: key, account: account,
-                    snapshot: snapshot, for: touch)
+                    snapshot: snapshot, for: confirmation)
             } _: { statement, signature in
                 .login(
                     RelayLogin(server: ServerURL(url), statement: statement, signature: signature))
@@ -142,13 +148,15 @@ extension Servers {
 }
 
 extension Servers {
-    /// Carries out a registration after the touch.
+    /// Carries out a registration after the touch, or after the password was given.
     ///
-    /// The key is on disk before the server sees its public key.
+    /// The keys are on disk before the server sees their public halves. `entry` is the account's
+    /// entry in shadow(5) from before its password was verified; nil if there is none, or if no
+    /// password was given.
     private func register(
         _ request: ServerEnableRequest, url: CanonicalServerURL,
         attestation: PreparedAttestation?, account: Account, snapshot: AccountSnapshot,
-        touch: Touch<ScannedFinger>, client: any Client
+        confirmation: Confirmation, entry: ShadowEntry?, client: any Client
     ) async throws(Denial) -> Answer {
         client.tell(asking: ServerURL(url))
         let relayRequest = RelayRequest.register(
@@ -158,38 +166,57 @@ extension Servers {
             return try keys.settle(answer, url: url, account: account, signedBy: nil)
         }
         return try await accounts.answering(account) {
+            if request.factor == .password, !begun.acceptsPassword {
+                throw Denial(.passwordNotAccepted, subject: url.bytes)
+            }
             let new = try await keys.newKey(for: ServerURL(url), snapshot: snapshot)
+            let password =
+                begun.acceptsPassword
+                ? try await keys.newPasswordKey(
+                    for: new.identifier, at: ServerURL(url), by: new.vault, entry: entry,
+                    snapshot: snapshot) : nil
+            if request.factor == .password, password == nil { throw Denial(.passwordElsewhere) }
             let key = try snapshot.kept.servers.keep(
                 new.made, as: new.identifier, context: new.context, by: new.vault,
                 at: ServerRegistration(server: ServerURL(url), begun: begun),
-                state: .proving, now: accounts.instant)
+                state: .proving, password: password?.key, now: accounts.instant)
             revocation.beginProving(key)
             return try await prove(
-                key, begun: begun, url: url, attestation: attestation, account: account,
-                snapshot: snapshot, touch: touch)
+                NewKeys(key: key, context: new.context, password: password), begun: begun,
+                url: url, attestation: attestation, account: account, snapshot: snapshot,
+                confirmation: confirmation)
         }
     }
 
-    /// Proves a key, which is on disk already, to its server.
+    /// The keys of a registration, which are on disk, with the contexts that open them.
+    struct NewKeys {
+        let key: ServerKey
+        let context: SealingContext
+        let password: NewPasswordKey?
+    }
+
+    /// Proves the keys, which are on disk already, to their server.
+    ///
+    /// Both sign the same statement, whose purpose names the key for the password.
     ///
     /// Unless the server accepts the key, it is deleted again. If the server may have accepted it,
     /// but its answer came too late or not at all, the server is told that the registration was
     /// given up. A key that was invalidated meanwhile, because the fingers have changed, is not
     /// confirmed.
     func prove(
-        _ key: ServerKey, begun: RelayRegistration, url: CanonicalServerURL,
+        _ new: NewKeys, begun: RelayRegistration, url: CanonicalServerURL,
         attestation prepared: PreparedAttestation? = nil, account: Account,
-        snapshot: AccountSnapshot, touch: Touch<ScannedFinger>
+        snapshot: AccountSnapshot, confirmation: Confirmation
     ) async throws -> Answer {
+        let key = new.key
         let servers = snapshot.kept.servers
-        let text = keys.statement(
-            begun.challenge, action: LoginAction.register, factor: Factor.fingerprint, key: key,
-            enrolment: snapshot.enrolment
-        ).encoded()
+        let statement = statement(
+            of: new, begun: begun, snapshot: snapshot, confirmation: confirmation)
         var attestation: RelayKeyAttestation?
         if let prepared {
             switch await attestations.attest(
-                key, statement: text, as: prepared, account: account, snapshot: snapshot)
+                key, statement: statement.encoded(), as: prepared, account: account,
+                snapshot: snapshot)
             {
             case .attested(let made): attestation = made
             case .none: break
@@ -204,22 +231,17 @@ extension Servers {
                 throw StoreFault.vault(error)
             }
         }
-        let signature: Bytes
+        var proof: RelayProof
         do throws(VaultError) {
-            let digest: Bytes
-            do throws(CryptoFault) { digest = try SHA256.digest(text) } catch {
-                throw .crypto(error)
-            }
-            signature = try await keys.sign(
-                digest, namespace: .registration, key: key, snapshot: snapshot, for: touch)
+            proof = try await self.proof(
+                of: new, statement: statement, url: url, snapshot: snapshot,
+                confirmation: confirmation)
         } catch {
             revocation.endProving(key)
             try servers.remove(key)
             throw StoreFault.vault(error)
         }
-        let proof = RelayProof(
-            server: ServerURL(url), registration: key.registration, publicKey: key.publicKey.point,
-            statement: text, signature: signature, attestation: attestation)
+        proof.attestation = attestation
         let answer = await relay.ask(.prove(proof), for: account.uid) { [self] answer, isLate in
             revocation.endProving(key)
             if isLate { giveUp(key, after: answer, account: account, servers: servers) }
@@ -246,7 +268,66 @@ extension Servers {
         return .serverEnabled(
             ServerEnabledAnswer(
                 account: key.account, application: key.application,
-                fingerprint: key.fingerprint, progress: progress))
+                fingerprint: key.fingerprint, progress: progress,
+                hasPasswordKey: key.password != nil))
+    }
+
+    /// The statement that registers the new keys; its purpose names the key for the password.
+    private func statement(
+        of new: NewKeys, begun: RelayRegistration, snapshot: AccountSnapshot,
+        confirmation: Confirmation
+    ) -> LoginStatement {
+        var statement = keys.statement(
+            begun.challenge, action: LoginAction.register, factor: confirmation.factor,
+            key: new.key, enrolment: snapshot.enrolment)
+        if let password = new.password?.key {
+            statement.purpose = PasswordKeyPurpose.text(password.publicKey.point)
+        }
+        return statement
+    }
+
+    /// Has each of the new keys sign the statement that registers them.
+    private func proof(
+        of new: NewKeys, statement: LoginStatement, url: CanonicalServerURL,
+        snapshot: AccountSnapshot, confirmation: Confirmation
+    ) async throws(VaultError) -> RelayProof {
+        let key = new.key
+        guard let sealed = key.sealed(for: snapshot.enrolment.state) else { throw .doesNotOpen }
+        let signature = try await keys.registrationSignature(
+            statement, with: sealed, in: key.vault, context: new.context,
+            publicKey: key.publicKey, for: confirmation)
+        var passwordKey: RelayPasswordKey?
+        if let password = new.password {
+            passwordKey = RelayPasswordKey(
+                publicKey: password.key.publicKey.point,
+                signature: try await keys.registrationSignature(
+                    statement, with: password.key.sealed, in: password.key.vault,
+                    context: password.context, publicKey: password.key.publicKey,
+                    for: confirmation))
+        }
+        return RelayProof(
+            server: ServerURL(url), registration: key.registration,
+            publicKey: key.publicKey.point, statement: statement.encoded(), signature: signature,
+            passwordKey: passwordKey)
+    }
+}
+
+extension Confirmation {
+    /// The account's entry in shadow(5) from before its password was verified; nil for a touch.
+    var shadowEntry: ShadowEntry? {
+        switch self {
+        case .finger: nil
+        case .password(let proof): proof.verified.entry
+        }
+    }
+}
+
+extension ServerKey {
+    /// Throws `noPasswordKey` before a password is asked for that could open nothing.
+    func check(_ factor: ConfirmingFactor) throws(Denial) {
+        guard factor == .finger || password != nil else {
+            throw Denial(.noPasswordKey, subject: server.bytes)
+        }
     }
 }
 
@@ -301,7 +382,8 @@ extension ServerAnswer {
             }
         self.init(
             account: key.account, since: key.created.seconds, state: state, server: key.server,
-            application: key.application, fingerprint: key.fingerprint)
+            application: key.application, fingerprint: key.fingerprint,
+            hasPasswordKey: key.password != nil)
     }
 }
 

@@ -150,6 +150,29 @@ extension TouchGuards {
         return evidence
     }
 
+    /// Checks the guards of the plan's rule that hold for the password in place of a finger, in
+    /// order, and returns the evidence of presence.
+    ///
+    /// These are all but the lockout, which the gate for passwords checks by its own rule, and those
+    /// about readers and the lid, since no reader is used. Throws as `admit` does.
+    func admitPassword(_ plan: TouchPlan, client: any Client) async throws(Denial) -> Presence {
+        guard let rule = plan.rule else { throw Denial(.notPermitted) }
+        if logind.isSuspending { throw Denial(.suspending) }
+        var evidence: Presence?
+        for check in rule.guards {
+            switch check {
+            case .presence: evidence = try presence(for: plan, rule: rule, client: client)
+            case .loginLists:
+                try policy.checkLists(plan.login?.service ?? signetService, account: plan.account)
+            case .background: try policy.checkBackground(plan.login, presence: evidence)
+            case .credential, .prints: _ = try credentials.revokingSnapshot(of: plan.account)
+            case .reader, .lid: continue
+            }
+        }
+        guard let evidence else { throw Denial(.notPermitted) }
+        return evidence
+    }
+
     /// Why a login to an account would be denied now; nil if a finger would be asked for.
     ///
     /// Checks the guards of a login except presence, the login lists and the background check, and
