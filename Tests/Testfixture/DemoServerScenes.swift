@@ -21,6 +21,11 @@ extension DemoSet {
                     + "signature and issues a token. A stranger's finger signs nothing.",
                 play: { try logIn($0, server) }),
             DemoScene(
+                title: "A hurt finger is not the end",
+                about: "This application accepts passwords, too. Hers opens a key of "
+                    + "its own, sealed to it; the server and the token say that it was no touch.",
+                play: { try logInByPassword($0, server) }),
+            DemoScene(
                 title: "sudo asks the server, too",
                 about: "In this stack, a touch counts only if the server approves: a verdict, "
                     + "signed with the key that root pinned, about exactly this login. A blocked "
@@ -61,8 +66,8 @@ extension DemoSet {
         try server.start()
         try server.startRelay(on: set)
         try server.admin(
-            "application", "add", "shop", "--devices", "one",
-            meaning: "users of 'shop' may log in here")
+            "application", "add", "shop", "--devices", "one", "--passwords", "yes",
+            meaning: "users of 'shop' may log in here, also with a password")
         try server.makeBackEnd()
     }
 
@@ -97,6 +102,36 @@ extension DemoSet {
             "one login, of alice at shop",
             audit.split(whereSeparator: \.isNewline).count { $0.contains(" ok ") } == 1,
             came: audit)
+    }
+
+    private static func logInByPassword(_ set: DemoSet, _ server: DemoServer) throws {
+        set.screen.act("alice has cut her finger: the reader does not recognise it")
+        let hurt = try set.alice("signet", "login", server.url)
+        for _ in 0..<3 {
+            try set.see("touch the reader to log in to \(server.url) as alice", on: hurt)
+            try set.touch(.stranger)
+        }
+        try set.see("if the finger is hurt: this server accepts your password", on: hurt)
+        try set.check("the login failed", try hurt.expectEnd() != .exited(0))
+        let wrong = try set.alice("signet", "login", "--password", server.url)
+        try set.see("your password logs in to \(server.url) as alice", on: wrong)
+        try set.see("Password of alice: ", on: wrong)
+        set.screen.act("alice mistypes it")
+        try wrong.sendLine("no such password")
+        try set.see("Password of alice: ", on: wrong)
+        try set.typePassword(wrong)
+        try set.end(wrong, "alice has a token")
+        let token = wrong.transcript.split(whereSeparator: \.isNewline).last ?? ""
+        let payload = token.split(separator: ".").dropFirst().first ?? ""
+        let claims = try set.shell(
+            "printf '%s===' '\(payload)' | tr '_-' '/+' | base64 -di 2>/dev/null || true")
+        try set.check(
+            "it says 'pwd', and not 'fpt'", claims.contains(#""pwd""#) && !claims.contains("fpt"),
+            came: claims)
+        let trail = try server.call("GET", "/v1/accounts/alice/audit")
+        try set.check(
+            "and so does the server's audit trail", trail.contains(#""factor":"password""#),
+            came: trail)
     }
 
     private static func sudo(_ set: DemoSet, _ server: DemoServer) throws {
