@@ -88,6 +88,9 @@ struct RelayFrameTests {
         .proven(.active, fingerprint: []),
         .proven(.pendingCommit, fingerprint: Bytes("SHA256:abc".utf8)),
         .challenge(.sample(0..<32), audience: Audience([1]), expires: 0),
+        .challenge(
+            .sample(0..<32), audience: Audience([1]), expires: 0,
+            requires: [.tpmKey, .secureBoot, .noTouch, .noPassword]),
         .loggedIn(RelayTokens(accessToken: [0x21], seconds: .max, refreshToken: [])),
         .loggedIn(
             RelayTokens(

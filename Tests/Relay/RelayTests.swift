@@ -47,7 +47,7 @@ struct RelayTests {
         let wish = RelayChallengeRequest(
             server: url, account: begun.account, device: Self.device,
             application: begun.application, action: LoginAction.login)
-        guard case .challenge(let challenge, begun.audience, _) = relay.answer(.challenge(wish))
+        guard case .challenge(let challenge, begun.audience, _, _) = relay.answer(.challenge(wish))
         else {
             Issue.record("no challenge")
             return
@@ -87,7 +87,7 @@ struct RelayTests {
             (other, ModulePurpose.text(module.challenge, local: module.account)),
             (local, ModulePurpose.text(module.challenge, local: module.account)), (module, []),
         ] {
-            guard case .challenge(let challenge, _, _) = relay.answer(.challenge(wish)) else {
+            guard case .challenge(let challenge, _, _, _) = relay.answer(.challenge(wish)) else {
                 return false
             }
             let proof = try signer.sign(challenge, LoginAction.login, .login, purpose: signed)

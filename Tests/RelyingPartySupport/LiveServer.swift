@@ -101,7 +101,11 @@ package final class LiveServer: Sendable {
 
     /// Runs `signet-server admin` on its database, and gives what that prints.
     @discardableResult
-    package func administer(_ words: String...) throws -> String {
+    package func administer(_ words: String...) throws -> String { try administer(words) }
+
+    /// The same, with the words in an array.
+    @discardableResult
+    package func administer(_ words: [String]) throws -> String {
         let program = Layout.products + "/signet-server"
         let arguments = ["admin", "--config", scratch.at("server.conf")] + words
         let done = try Program(Command([program] + arguments)).expectEnd(within: .seconds(20))

@@ -120,7 +120,9 @@ package enum RelayAnswer: Equatable, Sendable {
     case registered(RelayRegistration)
     /// `fingerprint` is the key's fingerprint according to the server, as `ssh-keygen -l` shows it.
     case proven(RegistrationProgress, fingerprint: Bytes)
-    case challenge(Challenge, audience: Audience, expires: UInt64)
+    /// `requires` is what the answer must fulfil, as far as the server says.
+    case challenge(
+        Challenge, audience: Audience, expires: UInt64, requires: RelayRequirements = [])
     case loggedIn(RelayTokens)
     case removed
     /// `code` is the code of the problem, see docs/developer/SERVER-INTEGRATE.md.
@@ -179,10 +181,11 @@ extension RelayAnswer {
         case .proven(let progress, let fingerprint):
             try frame.put(.fingerprint, fingerprint)
             try frame.put(.registrationState, number: progress.rawValue)
-        case .challenge(let challenge, let audience, let expires):
+        case .challenge(let challenge, let audience, let expires, let requires):
             try frame.put(.challenge, challenge)
             try frame.put(.audience, name: audience)
             try frame.put(.expires, number: expires)
+            if !requires.isEmpty { try frame.put(.requirements, number: requires.rawValue) }
         case .loggedIn(let tokens): try tokens.put(into: &frame)
         case .removed: break
         case .refused(let code, let status, let attempts):
@@ -218,8 +221,11 @@ extension RelayAnswer {
         case .challenge:
             let challenge: Challenge = try frame.fixed(.challenge)
             let audience: Audience = try frame.name(.audience)
-            self = .challenge(
-                challenge, audience: audience, expires: try frame.number(.expires))
+            let expires: UInt64 = try frame.number(.expires)
+            let bits: UInt8? = try frame.numberIfPresent(.requirements)
+            let requires = RelayRequirements(rawValue: bits ?? 0)
+            guard bits != 0, requires.isSubset(of: .known) else { throw .malformedValue }
+            self = .challenge(challenge, audience: audience, expires: expires, requires: requires)
         case .loggedIn: self = .loggedIn(try RelayTokens(from: &frame))
         case .removed: self = .removed
         case .refused:

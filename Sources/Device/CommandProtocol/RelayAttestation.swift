@@ -16,8 +16,20 @@ package struct RelayRequirements: OptionSet, Sendable {
     /// The TPM must prove that the machine was booted with secure boot.
     package static let attestedBoot = RelayRequirements(rawValue: 4)
 
+    /// The key must be in a TPM.
+    package static let tpmKey = RelayRequirements(rawValue: 8)
+    /// The machine must have been booted with Secure Boot.
+    package static let secureBoot = RelayRequirements(rawValue: 16)
+    /// No touch is accepted.
+    package static let noTouch = RelayRequirements(rawValue: 32)
+    /// No password is accepted.
+    package static let noPassword = RelayRequirements(rawValue: 64)
+
     /// All bits that mean something.
-    static let known: RelayRequirements = [.checksAttestations, .attestedKey, .attestedBoot]
+    static let known: RelayRequirements = [
+        .checksAttestations, .attestedKey, .attestedBoot, .tpmKey, .secureBoot, .noTouch,
+        .noPassword,
+    ]
 }
 
 /// The TPM of a device that has begun a registration.

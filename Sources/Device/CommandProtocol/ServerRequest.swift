@@ -243,6 +243,12 @@ package enum ServerProblem: String, CaseIterable, Sendable {
     case conflict = "conflict"
     /// The server's policy rejects the factor or the device's integrity claims.
     case policy = "policy"
+    /// The policy accepts another factor only.
+    case policyFactor = "policy-factor"
+    /// The policy requires another protection of the key.
+    case policyKeys = "policy-keys"
+    /// The policy requires Secure Boot.
+    case policySecureBoot = "policy-secure-boot"
     /// There were too many attempts.
     case slowDown = "slow-down"
     /// The server's database is not available.

@@ -69,6 +69,14 @@ extension Name {
 }
 
 extension ProblemDocument {
+    /// The code; for a policy with what of it is not fulfilled, as `ServerProblem` has it.
+    var preciseCode: String {
+        guard code == ServerProblem.policy.rawValue, let requirement,
+            let known = PolicyRequirement(rawValue: requirement)
+        else { return code }
+        return "\(code)-\(known.rawValue)"
+    }
+
     /// Whether the code has the form that the API defines, since it is displayed.
     var isWellFormed: Bool {
         (1...Limit.code).contains(code.utf8.count)
@@ -110,8 +118,9 @@ extension RelayAnswer {
         guard let required = value(RegistrationRequirements.self, of: body) else { return nil }
         var requirements: RelayRequirements = []
         if required.attestation { requirements.insert(.checksAttestations) }
-        if required.keys == .attested { requirements.insert(.attestedKey) }
-        if required.secureBoot == .attested { requirements.insert(.attestedBoot) }
+        requirements.formUnion(
+            RelayRequirements(
+                keys: required.keys, secureBoot: required.secureBoot, factors: required.factors))
         return .requirements(requirements)
     }
 
@@ -126,7 +135,12 @@ extension RelayAnswer {
         guard let given = value(ChallengeAnswer.self, of: body),
             let expires = UInt64(exactly: given.expires)
         else { return nil }
-        return .challenge(given.challenge, audience: Audience(given.audience), expires: expires)
+        let required = given.policy.map {
+            RelayRequirements(keys: $0.keys, secureBoot: $0.secureBoot, factors: $0.factors)
+        }
+        return .challenge(
+            given.challenge, audience: Audience(given.audience), expires: expires,
+            requires: required ?? [])
     }
 
     static func loggedIn(from body: Bytes) -> RelayAnswer? {
@@ -145,6 +159,25 @@ extension RelayAnswer {
             RelayVerdict(statement: $0.statement.bytes, signature: $0.signature.bytes)
         }
         return .loggedIn(tokens)
+    }
+}
+
+extension RelayRequirements {
+    fileprivate init(keys: KeyRequirement, secureBoot: BootRequirement, factors: [KeyFactor]?) {
+        self = []
+        switch keys {
+        case .any: break
+        case .tpm: insert(.tpmKey)
+        case .attested: formUnion([.tpmKey, .attestedKey])
+        }
+        switch secureBoot {
+        case .any: break
+        case .on: insert(.secureBoot)
+        case .attested: formUnion([.secureBoot, .attestedBoot])
+        }
+        guard let factors else { return }
+        if !factors.contains(.fingerprint) { insert(.noTouch) }
+        if !factors.contains(.password) { insert(.noPassword) }
     }
 }
 

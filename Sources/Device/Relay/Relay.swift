@@ -108,7 +108,7 @@ package struct Relay: Sendable {
             else { return [.failed("the server answered with HTTP status \(answer.status)")] }
             return [
                 .refused(
-                    code: Bytes(problem.code.utf8), status: status,
+                    code: Bytes(problem.preciseCode.utf8), status: status,
                     attempts: problem.remainingAttempts.flatMap { UInt32(exactly: $0) })
             ]
         }

@@ -84,6 +84,13 @@ extension ChallengeAnswer: PlainEncodable {
         json.put("audience", text: audience)
         json.put("challenge", text: base64(challenge.bytes))
         json.put("expires", number: expires)
+        if let policy {
+            json.begin("policy")
+            json.put("factors", texts: policy.factors.map(\.rawValue))
+            json.put("keys", text: policy.keys.rawValue)
+            json.put("secureBoot", text: policy.secureBoot.rawValue)
+            json.end()
+        }
         json.end()
     }
 }

@@ -18,8 +18,10 @@ package struct Problem: Error, Equatable, Sendable {
     package var remainingAttempts: Int64?
     /// The scope that the caller's API key lacks, by its name.
     package var scope: String?
+    /// What of the policy is not fulfilled; nil if that is not the reason.
+    package var requirement: PolicyRequirement?
 
-    /// Creates a problem without `remainingAttempts` and `scope`.
+    /// Creates a problem without `remainingAttempts`, `scope` and `requirement`.
     package init(status: Int, code: String, title: String, headers: [String: String] = [:]) {
         self.status = status
         self.code = code
@@ -90,9 +92,17 @@ extension Problem {
     /// Whether the caller's API key is the reason, not what it asked for.
     var isAboutAPIKey: Bool { code == Self.apiKeyRefused.code || code == Self.scopeMissingCode }
     /// The policy does not permit this factor, or the device's key or boot state.
-    static let policy = Problem(
-        status: 403, code: "policy",
-        title: "the application's policy does not accept this factor, or keys stored like this one")
+    static func policy(_ requirement: PolicyRequirement) -> Problem {
+        let title =
+            switch requirement {
+            case .factor: "the application's policy does not accept this factor"
+            case .keys: "the application's policy does not accept keys that are held like this one"
+            case .secureBoot: "the application's policy requires Secure Boot"
+            }
+        var problem = Problem(status: 403, code: "policy", title: title)
+        problem.requirement = requirement
+        return problem
+    }
     /// What the device's TPM has stated, or whose TPM it is, is not accepted; the title says why.
     static func attestationRefused(_ why: String) -> Problem {
         Problem(

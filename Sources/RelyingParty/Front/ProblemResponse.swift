@@ -8,7 +8,7 @@ extension Problem {
     package var response: HTTPResponse {
         let document = ProblemDocument(
             title: title, status: status, code: code, remainingAttempts: remainingAttempts,
-            scope: scope)
+            scope: scope, requirement: requirement?.rawValue)
         return HTTPResponse(
             status: status,
             headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]

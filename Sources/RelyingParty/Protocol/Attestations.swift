@@ -37,21 +37,26 @@ extension Attestations {
         }
         let hash = try core.made { () throws(CryptoFault) in try code.digest() }
         let now = core.now
-        let found = try await core.read { store throws(DatabaseFault) -> ApplicationRecord? in
+        let found = try await core.read {
+            store throws(DatabaseFault) -> (ApplicationRecord, AcceptedFactors)? in
             guard try store.activations.isValid(hash, at: now),
                 let account = try store.activations.activationAccount(hash)
             else { return nil }
-            return try store.applications.application(ofAccount: account)
+            let application = try store.applications.application(ofAccount: account)
+            return try application.map { application throws(DatabaseFault) in
+                (application, try store.acceptedByDevices(of: application))
+            }
         }
-        guard let found else {
+        guard let (application, accepted) = found else {
             return try await core.write { store throws(DatabaseFault) in
                 try store.registrationSteps.audit(refusedCode: hash, from: call.origin, at: now)
                 return .failure(.activationRefused)
             }
         }
+        let policy = application.policy.forDevices(accepting: accepted)
         return RegistrationRequirements(
-            application: found.name, keys: found.policy.keys,
-            secureBoot: found.policy.secureBoot, attestation: isOffered)
+            application: application.name, keys: policy.keys, secureBoot: policy.secureBoot,
+            attestation: isOffered, factors: policy.factors)
     }
 
     /// `POST /v1/registrations/{id}/attestation`: checks the certificate of a TPM, and makes a

@@ -137,21 +137,50 @@ extension Transaction {
     }
 
     /// Why a correctly signed answer to a challenge is refused; nil if it is acceptable.
-    ///
-    /// A password key is changed only with a touch. MAC tokens are issued by password also where
-    /// only a template accepts it, since a device reads operations with one.
     private func objection(
         to claims: StatementClaims, of signer: Signer, action: ChallengeAction
     ) throws(DatabaseFault) -> Problem? {
-        switch action {
-        case .remove: signer.statusObjection
-        case .login: signer.objection(to: claims)
-        case .macToken:
-            signer.objection(
-                to: claims,
-                accepting: try acceptPasswords(signer.application) ? .either : .fingerprint)
-        case .register, .passwordKey: signer.objection(to: claims, accepting: .fingerprint)
+        guard let accepted = try accepted(action, by: signer.application) else {
+            return signer.statusObjection
         }
+        return signer.objection(to: claims, accepting: accepted)
+    }
+
+    /// The factors that are accepted for the answer to a challenge; nil if it needs none, and no
+    /// policy applies.
+    ///
+    /// A password key is changed only with a touch. Devices are registered, and MAC tokens issued,
+    /// by password also where only a template accepts it, since a device reads operations with one.
+    func accepted(
+        _ action: ChallengeAction, by application: ApplicationRecord
+    ) throws(DatabaseFault) -> AcceptedFactors? {
+        switch action {
+        case .remove: nil
+        case .login: application.policy.factors
+        case .register, .macToken: try acceptedByDevices(of: application)
+        case .passwordKey: .fingerprint
+        }
+    }
+
+    /// What a device must fulfil to answer a challenge; nil for nothing.
+    func policy(
+        for action: ChallengeAction, of application: ApplicationRecord
+    ) throws(DatabaseFault) -> DevicePolicy? {
+        guard let accepted = try accepted(action, by: application) else { return nil }
+        let policy = application.policy.forDevices(accepting: accepted)
+        let isPasswordAccepted = try acceptPasswords(application)
+        guard action != .passwordKey || isPasswordAccepted else {
+            // A key for a password that is not accepted is not made with any factor.
+            return DevicePolicy(factors: [], keys: policy.keys, secureBoot: policy.secureBoot)
+        }
+        return policy
+    }
+
+    /// The factors that are accepted for the registration of a device and for its tokens.
+    func acceptedByDevices(
+        of application: ApplicationRecord
+    ) throws(DatabaseFault) -> AcceptedFactors {
+        try acceptPasswords(application) ? .either : .fingerprint
     }
 
     /// Whether an application's policy accepts passwords, or that of any of its templates.
@@ -234,8 +263,8 @@ extension Challenges {
             try store.challenges.keep(challenge: challenge, binding: binding, until: expires)
             return .success(
                 ChallengeAnswer(
-                    challenge: challenge, audience: application.audience,
-                    expires: expires))
+                    challenge: challenge, audience: application.audience, expires: expires,
+                    policy: try store.policy(for: action, of: application)))
         }
     }
 }

@@ -43,7 +43,7 @@ extension Logins {
             // The device did not sign this module's challenge: it was replaced on the way.
             if let module, statement.purpose != module { return .failure(.refused) }
             let factor = statement.claims.signer
-            guard module == nil || factor == .fingerprint else { return .failure(.policy) }
+            guard module == nil || factor == .fingerprint else { return .failure(.policy(.factor)) }
             try store.beginSession(fresh, of: signer, factor: factor.rawValue, at: now)
             return .success((signer, statement))
         }

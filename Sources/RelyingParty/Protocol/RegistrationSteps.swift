@@ -79,14 +79,14 @@ extension RegistrationSteps {
         let properties = attested?.properties ?? []
         let isPasswordAccepted = try store.acceptPasswords(application)
         if let problem = signer.policyObjection(
-            to: statement.claims, accepting: isPasswordAccepted ? .either : .fingerprint,
+            to: statement.claims, accepting: try store.acceptedByDevices(of: application),
             attested: properties)
         {
             return .failure(problem)
         }
         let passwordKey = proof.passwordKey?.publicKey.bytes
         guard passwordKey == nil ? statement.claims.signer != .password : isPasswordAccepted else {
-            return .failure(.policy)
+            return .failure(.policy(.factor))
         }
         switch try store.registrations.keepKey(
             of: id, statement: statement, key: proof.publicKey.bytes, passwordKey: passwordKey,

@@ -197,7 +197,9 @@ extension Registrations {
             store, signer, statement throws(DatabaseFault) in
             guard signer.registration.id == id else { return .failure(.notFound) }
             guard key.isProven(by: statement, text: text) else { return .failure(.refused) }
-            guard try store.acceptPasswords(signer.application) else { return .failure(.policy) }
+            guard try store.acceptPasswords(signer.application) else {
+                return .failure(.policy(.factor))
+            }
             let isKept = try store.registrations.setPasswordKey(
                 key.publicKey.bytes, of: id, at: now)
             return isKept ? .success(try store.registrationSteps.state(id)) : .failure(.changed)

@@ -92,12 +92,15 @@ extension Signer {
     /// Boot state that the device last reported.
     private func policyObjection(toFactor factor: String) -> Problem? {
         let policy = application.policy
-        if [Factor.touch, Factor.both].contains(factor) && !policy.biometrics { return .policy }
-        if factor == Factor.password && !policy.passwords { return .policy }
-        return policy.permits(
+        if [Factor.touch, Factor.both].contains(factor) && !policy.biometrics {
+            return .policy(.factor)
+        }
+        if factor == Factor.password && !policy.passwords { return .policy(.factor) }
+        return policy.shortfall(
             isInTPM: registration.keyKind == KeyProtection.tpm.name,
             isBootedSecurely: registration.secureBoot == SecureBoot.on.name,
-            attested: registration.attested(of: Factor.key(factor))) ? nil : .policy
+            attested: registration.attested(of: Factor.key(factor))
+        ).map { .policy($0) }
     }
 
     /// Whether a token session may continue, by the present policy, registration and account.
@@ -120,15 +123,15 @@ extension Signer {
         to claims: StatementClaims, accepting accepted: AcceptedFactors? = nil,
         attested: [AttestedProperty]? = nil
     ) -> Problem? {
+        let policy = application.policy
         guard let factor = KeyFactor(line: claims.factor),
-            (accepted ?? application.policy.factors).accepts(factor),
-            factor != .fingerprint || application.policy.biometrics
-        else { return .policy }
-        return application.policy.permits(
+            policy.accepts(factor, among: accepted ?? policy.factors)
+        else { return .policy(.factor) }
+        return policy.shortfall(
             isInTPM: claims.integrity.key == .tpm,
             isBootedSecurely: claims.integrity.secureBoot == .on,
             attested: factor == .fingerprint ? attested ?? registration.attested : []
-        ) ? nil : .policy
+        ).map { .policy($0) }
     }
 
     /// The authentication methods (RFC 8176) that a factor (`Factor`) with this key stands for.
@@ -165,10 +168,22 @@ extension StatementClaims {
 }
 
 extension ApplicationPolicy {
-    /// Whether a device with these properties fulfils the policy.
-    fileprivate func permits(
+    /// Whether a factor is accepted where these are; a fingerprint is not where none is accepted.
+    func accepts(_ factor: KeyFactor, among accepted: AcceptedFactors) -> Bool {
+        accepted.accepts(factor) && (factor != .fingerprint || biometrics)
+    }
+
+    /// What a device must fulfil, where these factors are accepted.
+    func forDevices(accepting accepted: AcceptedFactors) -> DevicePolicy {
+        DevicePolicy(
+            factors: KeyFactor.allCases.filter { accepts($0, among: accepted) }, keys: keys,
+            secureBoot: secureBoot)
+    }
+
+    /// What a device with these properties does not fulfil of the policy; nil if it fulfils all.
+    fileprivate func shortfall(
         isInTPM: Bool, isBootedSecurely: Bool, attested: [AttestedProperty]
-    ) -> Bool {
+    ) -> PolicyRequirement? {
         let isKeyGood =
             switch keys {
             case .any: true
@@ -181,7 +196,7 @@ extension ApplicationPolicy {
             case .on: isBootedSecurely
             case .attested: isBootedSecurely && attested.contains(.secureBoot)
             }
-        return isKeyGood && isBootGood
+        return isKeyGood ? isBootGood ? nil : .secureBoot : .keys
     }
 }
 

@@ -14,11 +14,15 @@ package struct RegistrationRequirements: Codable, Sendable {
     package let secureBoot: BootRequirement
     /// Whether this server checks attestations.
     package let attestation: Bool
+    /// The factors by which a device may be registered; nil from a server that does not say.
+    package let factors: [KeyFactor]?
 
     /// Creates an answer from its fields.
     package init(
-        application: String, keys: KeyRequirement, secureBoot: BootRequirement, attestation: Bool
+        application: String, keys: KeyRequirement, secureBoot: BootRequirement, attestation: Bool,
+        factors: [KeyFactor]
     ) {
+        self.factors = factors
         self.application = application
         self.keys = keys
         self.secureBoot = secureBoot

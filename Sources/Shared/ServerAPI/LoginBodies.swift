@@ -29,12 +29,33 @@ package struct ChallengeAnswer: Codable, Sendable {
     package let audience: String
     /// When it expires, in seconds since 1970.
     package let expires: Int64
+    /// What an answer must fulfil, so that a device need not ask for a touch in vain; nil if
+    /// nothing is required, or from a server that does not say.
+    package let policy: DevicePolicy?
 
     /// Creates an answer from its fields.
-    package init(challenge: Challenge, audience: String, expires: Int64) {
+    package init(challenge: Challenge, audience: String, expires: Int64, policy: DevicePolicy?) {
         self.challenge = challenge
         self.audience = audience
         self.expires = expires
+        self.policy = policy
+    }
+}
+
+/// What an application requires of its devices, whatever the account.
+package struct DevicePolicy: Codable, Equatable, Sendable {
+    /// The factors that are accepted.
+    package let factors: [KeyFactor]
+    /// What is required of where keys are held.
+    package let keys: KeyRequirement
+    /// What is required of Secure Boot.
+    package let secureBoot: BootRequirement
+
+    /// Creates a policy from its fields.
+    package init(factors: [KeyFactor], keys: KeyRequirement, secureBoot: BootRequirement) {
+        self.factors = factors
+        self.keys = keys
+        self.secureBoot = secureBoot
     }
 }
 

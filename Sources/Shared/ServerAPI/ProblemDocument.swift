@@ -16,10 +16,13 @@ package struct ProblemDocument: Codable, Sendable {
     package let remainingAttempts: Int64?
     /// The scope that the caller's API key lacks; nil for any other problem.
     package let scope: String?
+    /// What of the policy is not fulfilled, a `PolicyRequirement`; nil for any other problem.
+    package let requirement: String?
 
     /// Creates a document; its type follows from the code.
     package init(
-        title: String, status: Int, code: String, remainingAttempts: Int64?, scope: String?
+        title: String, status: Int, code: String, remainingAttempts: Int64?, scope: String?,
+        requirement: String?
     ) {
         type = "urn:signet:problem:\(code)"
         self.title = title
@@ -27,5 +30,6 @@ package struct ProblemDocument: Codable, Sendable {
         self.code = code
         self.remainingAttempts = remainingAttempts
         self.scope = scope
+        self.requirement = requirement
     }
 }

@@ -67,6 +67,16 @@ package enum BootRequirement: String, Codable, CaseIterable, Sendable {
     case attested = "attested"
 }
 
+/// What of an application's policy is not fulfilled; the raw values are used in the API.
+package enum PolicyRequirement: String, Codable, CaseIterable, Sendable {
+    /// The factor that confirms, or has confirmed, is not accepted.
+    case factor = "factor"
+    /// The key is not where the policy wants it, or that is not proven.
+    case keys = "keys"
+    /// The device did not boot with Secure Boot, or that is not proven.
+    case secureBoot = "secure-boot"
+}
+
 /// What a device's TPM has proven at the registration; the raw values are used in the API and the
 /// database.
 package enum AttestedProperty: String, Codable, CaseIterable, Sendable {

@@ -91,7 +91,13 @@ extension SecondDaemonTests {
             try server.administer(
                 "application", "set", "shop", "--keys", "any", "--secure-boot", "attested")
             let tpm = try SoftwareTPM(certifiedBy: authority)
-            let plain = try ServerFixture(server, configuration: vault(tpm))
+            let scratch = try Scratch()
+            try scratch.write("SecureBoot", [6, 0, 0, 0, 1])
+            let plain = try ServerFixture(
+                server, configuration: vault(tpm),
+                arguments: [
+                    "--event-log", scratch.at("none"), "--secure-boot", scratch.at("SecureBoot"),
+                ], keeping: scratch)
             let unbooted = try plain.daemon.ask(enable(at: server, code: try server.code()))
             #expect(unbooted.reason == .notAttestable, "\(unbooted)")
             #expect(unbooted.denial?.subject == Detail.noEventLog.bytes)

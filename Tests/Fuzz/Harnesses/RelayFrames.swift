@@ -78,6 +78,9 @@ enum RelayAnswers: Harness {
                     challenge: .sample(0..<32), expires: .max)),
             .proven(.pendingCommit, fingerprint: bytes("SHA256:abc")),
             .challenge(.sample(0..<32), audience: "shop.example", expires: 0),
+            .challenge(
+                .sample(0..<32), audience: "shop.example", expires: 0,
+                requires: [.tpmKey, .secureBoot, .noTouch, .noPassword]),
             .loggedIn(tokens), .loggedIn(withVerdict), .removed,
             .refused(code: bytes("key-removed"), status: 401, attempts: 4),
             .unreachable(why: bytes("why"), isRepeatable: true),

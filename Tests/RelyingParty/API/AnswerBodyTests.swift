@@ -54,9 +54,15 @@ struct AnswerBodyTests {
             iss: "https://id.example.org", sub: odd, aud: "", iat: 1, exp: -2, jti: "a", sid: "b",
             reg: "c", amr: ["fpt", "hwk"], roles: [], flags: [odd])
         try expectSame(claims)
-        let challenge = ChallengeAnswer(
-            challenge: .sample(repeating: 3), audience: odd, expires: 9_223_372_036_854_775_807)
-        try expectSame(challenge)
+        for policy in [
+            nil, DevicePolicy(factors: [], keys: .any, secureBoot: .attested),
+            DevicePolicy(factors: KeyFactor.allCases, keys: .tpm, secureBoot: .on),
+        ] {
+            try expectSame(
+                ChallengeAnswer(
+                    challenge: .sample(repeating: 3), audience: odd,
+                    expires: 9_223_372_036_854_775_807, policy: policy))
+        }
         let verdict = SignedVerdict(statement: Binary([255]), signature: Binary([]))
         for verdict in [nil, verdict] {
             try expectSame(

@@ -67,10 +67,11 @@ extension KeyAttestations {
     /// Asks a server what a registration requires, and prepares what this machine can offer.
     ///
     /// Returns nil if the server does not check attestations, or does not require one that this
-    /// machine cannot make. Throws `notAttestable` if it does, and the denial for a server that
-    /// does not answer or does not know the code.
+    /// machine cannot make. Throws `notAttestable` if it does, the denials of `ServerKeys.check` if
+    /// its policy would refuse the registration, and the denial for a server that does not answer
+    /// or does not know the code.
     func prepare(
-        for url: CanonicalServerURL, code: Bytes, account: Account
+        for url: CanonicalServerURL, code: Bytes, factor: ConfirmingFactor, account: Account
     ) async throws(Denial) -> PreparedAttestation? {
         let snapshot = try credentials.snapshot(of: account)
         let request = RelayRequest.requirements(
@@ -80,13 +81,16 @@ extension KeyAttestations {
             guard !answer.isOfOlderServer else { return nil }
             throw keys.denial(of: answer, url: url, account: account, signedBy: nil)
         }
+        let isInTPM = await vaults.chosen(after: snapshot.credential.vault) == .tpm
+        // Why nothing can be attested is said more precisely below.
+        let claimed = required.contains(.attestedKey) ? required.subtracting(.tpmKey) : required
+        try keys.check(claimed, by: factor, isInTPM: isInTPM, server: ServerURL(url))
         let isRequired = !required.isDisjoint(with: [.attestedKey, .attestedBoot])
         guard required.contains(.checksAttestations) else {
             if isRequired { throw notAttestable(Detail.serverChecksNothing) }
             return nil
         }
-        let offer = try await offer(
-            after: snapshot.credential.vault, isRequired: isRequired, account: account)
+        let offer = try await offer(isInTPM: isInTPM, isRequired: isRequired, account: account)
         if required.contains(.attestedBoot), firmwareLog() == nil {
             throw notAttestable(Detail.noEventLog)
         }
@@ -142,9 +146,9 @@ extension KeyAttestations {
 
     /// What the TPM offers; nil if there is nothing, which is a denial if it is required.
     private func offer(
-        after former: VaultKind?, isRequired: Bool, account: Account
+        isInTPM: Bool, isRequired: Bool, account: Account
     ) async throws(Denial) -> AttestationOffer? {
-        guard await vaults.chosen(after: former) == .tpm else {
+        guard isInTPM else {
             if isRequired { throw notAttestable(Detail.keysInFiles) }
             return nil
         }

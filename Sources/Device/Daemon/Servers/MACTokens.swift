@@ -73,7 +73,7 @@ extension MACTokens {
         let key = try await keys.goodKey(for: url, account: account)
         try checkRoom(for: request.name, of: key, account: account)
         let challenge = try await keys.challenge(
-            for: key, action: LoginAction.macToken, url: url, account: account)
+            for: key, by: .finger, action: LoginAction.macToken, url: url, account: account)
         let matter = SignedMatter(
             purpose: request.context.purpose, challenge: challenge)
         let plan = guards.plan(

@@ -98,7 +98,8 @@ extension Operations {
         for (key, url) in keys {
             do throws(Denial) {
                 try key.check(request.factor)
-                let given = try await readingChallenge(for: key, url: url, account: account)
+                let given = try await readingChallenge(
+                    for: key, by: request.factor, url: url, account: account)
                 challenges.append((key, url, given))
             } catch { troubles.append(ServerTrouble(key: key, denial: error)) }
         }
@@ -137,11 +138,12 @@ extension Operations {
     }
 
     private func readingChallenge(
-        for key: ServerKey, url: CanonicalServerURL, account: Account
+        for key: ServerKey, by factor: ConfirmingFactor, url: CanonicalServerURL,
+        account: Account
     ) async throws(Denial) -> ServerChallenge {
         let moment = clock.sinceBoot()
         let challenge = try await keys.challenge(
-            for: key, action: LoginAction.macToken, url: url, account: account)
+            for: key, by: factor, action: LoginAction.macToken, url: url, account: account)
         return ServerChallenge(challenge: challenge, moment: moment)
     }
 
@@ -154,7 +156,8 @@ extension Operations {
     ) async throws(Denial) -> MACToken {
         var given = given
         if clock.sinceBoot() - given.moment > ServerLogins.challengeAge {
-            given = try await readingChallenge(for: key, url: url, account: account)
+            given = try await readingChallenge(
+                for: key, by: confirmation.confirmingFactor, url: url, account: account)
         }
         return try await macTokens.issueMACToken(
             MACTokens.readingTokenName, challenge: given.challenge, by: key, url: url,

@@ -129,8 +129,8 @@ extension Operations {
     /// operation with the decision.
     ///
     /// Throws `passwordNotAccepted` or `fingerNotAccepted` before either is asked for, if the
-    /// operation does not accept it, `operationOver` if it is already decided or expired, and the denial for the server's
-    /// answer if the server does not accept the decision.
+    /// operation does not accept it, `operationOver` if it is already decided or expired, and the
+    /// denial for the server's answer if the server does not accept the decision.
     func decideOperation(
         _ request: OperationDecideRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {

@@ -166,7 +166,7 @@ extension Servers {
         let key = try await keys.goodKey(for: url, account: account)
         guard let entry = password.entry else { throw Denial(.passwordElsewhere) }
         let challenge = try await keys.challenge(
-            for: key, action: LoginAction.passwordKey, url: url, account: account)
+            for: key, by: .finger, action: LoginAction.passwordKey, url: url, account: account)
         let matter = SignedMatter(
             purpose: Bytes("server \(url.text): make a key for the password".utf8),
             challenge: challenge)

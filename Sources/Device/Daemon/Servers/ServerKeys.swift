@@ -103,21 +103,54 @@ extension ServerKeys {
     /// Obtains a challenge from a server for a key.
     ///
     /// Throws the denial for the server's answer, and `serverRefused` if the challenge is for
-    /// another audience than the key.
+    /// another audience than the key, or if the server's policy will not accept what this device
+    /// can answer.
     func challenge(
-        for key: ServerKey, action: Bytes, url: CanonicalServerURL, account: Account
+        for key: ServerKey, by factor: ConfirmingFactor, action: Bytes, url: CanonicalServerURL,
+        account: Account
     ) async throws(Denial) -> Challenge {
         let challengeRequest = RelayChallengeRequest(
             server: ServerURL(url), account: key.account, device: state.device,
             application: key.application, action: action)
         let answer = await relay.ask(.challenge(challengeRequest), for: account.uid)
-        guard case .challenge(let challenge, let audience, _) = answer else {
+        guard case .challenge(let challenge, let audience, _, let required) = answer else {
             throw denial(of: answer, url: url, account: account, signedBy: nil)
         }
         guard audience == key.audience else {
             throw Denial(.serverRefused, subject: Bytes("audience".utf8))
         }
+        try check(required, by: factor, key: key)
         return challenge
+    }
+
+    /// Throws a denial if a server requires what this machine does not fulfil with a key:
+    /// `passwordNotAccepted`, `fingerNotAccepted` or `serverRefused`.
+    ///
+    /// It is called before a finger or the password is asked for. What a TPM must have proven is
+    /// the server's to judge.
+    func check(
+        _ required: RelayRequirements, by factor: ConfirmingFactor, key: ServerKey
+    ) throws(Denial) {
+        let vault = factor == .password ? key.password?.vault : key.vault
+        try check(required, by: factor, isInTPM: vault == .tpm, server: key.server)
+    }
+
+    /// The same for a key that is not made yet.
+    func check(
+        _ required: RelayRequirements, by factor: ConfirmingFactor, isInTPM: Bool,
+        server: ServerURL
+    ) throws(Denial) {
+        if required.isSuperset(of: [.noTouch, .noPassword]) { throw .policy(.policyFactor) }
+        if factor == .finger, required.contains(.noTouch) {
+            throw Denial(.fingerNotAccepted, subject: server.bytes)
+        }
+        if factor == .password, required.contains(.noPassword) {
+            throw Denial(.passwordNotAccepted, subject: server.bytes)
+        }
+        if required.contains(.tpmKey), !isInTPM { throw .policy(.policyKeys) }
+        if required.contains(.secureBoot), Firmware.secureBoot(at: secureBootVariable) != .on {
+            throw .policy(.policySecureBoot)
+        }
     }
 
     /// Signs with a key after a touch, or with its password key after the password was given.
@@ -393,5 +426,12 @@ extension ServerKeys {
             SignedMatter(
                 purpose: purpose, challenge: Challenge(random: try randomBytes(Challenge.count)))
         }
+    }
+}
+
+extension Denial {
+    /// A server's policy refuses the request.
+    static func policy(_ problem: ServerProblem) -> Denial {
+        Denial(.serverRefused, subject: Bytes(problem.rawValue.utf8))
     }
 }

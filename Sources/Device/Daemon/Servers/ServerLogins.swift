@@ -85,7 +85,14 @@ extension ServerLogins {
             throw Denial(.unknownServer, subject: url.bytes)
         }
         switch await challengeInTime(key, url: url, account: account) {
-        case .given(let challenge, let moment):
+        case .given(let challenge, let moment, let required):
+            do throws(Denial) {
+                try keys.check(required, by: .finger, key: key)
+            } catch {
+                try forgetYes(of: key, account: account)
+                // Logins have no word for a server that accepts passwords only.
+                throw error.reason == .fingerNotAccepted ? .policy(.policyFactor) : error
+            }
             let mode = LoginAtServer.Mode.online(challenge: challenge, at: moment)
             return LoginAtServer(url: url, key: key, serverRequest: serverRequest, mode: mode)
         case .away(let why):
@@ -101,7 +108,7 @@ extension ServerLogins {
     /// A challenge with a time since boot before its issue, no connection to the server, or a
     /// denial.
     private enum AskedChallenge {
-        case given(Challenge, at: Duration)
+        case given(Challenge, at: Duration, requires: RelayRequirements)
         case away(Bytes)
         case denied(Denial)
     }
@@ -120,7 +127,8 @@ extension ServerLogins {
             .challenge(challengeRequest), for: account.uid, within: Self.challengeTime)
         if Task.isCancelled { return .denied(Denial(.cancelled)) }
         switch answer {
-        case .challenge(let challenge, key.audience, _): return .given(challenge, at: moment)
+        case .challenge(let challenge, key.audience, _, let required):
+            return .given(challenge, at: moment, requires: required)
         case .challenge: return .denied(Denial(.serverRefused, subject: Bytes("audience".utf8)))
         // Nothing else counts as unreachable: keeping the relay busy must not turn a login into an
         // offline one.
@@ -131,6 +139,15 @@ extension ServerLogins {
             .awaited, .listed, .operation, .decided, .requirements, .attestation:
             return .denied(keys.denial(of: answer, url: url, account: account, signedBy: nil))
         }
+    }
+
+    /// Deletes a server's cached verdict and its token file, so that cutting the network does not
+    /// help after a policy that refuses this device.
+    private func forgetYes(of key: ServerKey, account: Account) throws(Denial) {
+        try accounts.reading(account) {
+            try accounts.kept(account)?.servers.forgetVerdict(for: key)
+        }
+        sessionTokens.forgetToken(of: account, from: key.server)
     }
 
     /// The cached verdict that stands in for a server that cannot be reached.
@@ -198,7 +215,7 @@ extension ServerLogins {
         case .online(var challenge, var moment):
             if clock.sinceBoot() - moment > Self.challengeAge {
                 switch await challengeInTime(login.key, url: login.url, account: account) {
-                case .given(let fresh, let now): (challenge, moment) = (fresh, now)
+                case .given(let fresh, let now, _): (challenge, moment) = (fresh, now)
                 case .denied(let denial) where denial.reason != .serverUnreachable: throw denial
                 case .away, .denied: throw Denial(.serverLost, subject: login.url.bytes)
                 }

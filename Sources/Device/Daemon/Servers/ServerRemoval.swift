@@ -97,7 +97,7 @@ extension Servers {
             server: ServerURL(url), account: key.account, device: state.device,
             application: key.application, action: LoginAction.remove)
         let answer = await relay.ask(.challenge(challengeRequest), for: account.uid)
-        guard case .challenge(let challenge, key.audience, _) = answer else { return answer }
+        guard case .challenge(let challenge, key.audience, _, _) = answer else { return answer }
         guard (try? credentials.revokingSnapshot(of: account, kept: kept)) != nil else {
             return .unreachable(why: [], isRepeatable: true)
         }

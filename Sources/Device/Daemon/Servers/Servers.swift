@@ -85,7 +85,7 @@ extension Servers {
         }
         guard keys.count < ServerStore.limit else { throw Denial(.tooManyServers) }
         let prepared = try await attestations.prepare(
-            for: url, code: request.code, account: account)
+            for: url, code: request.code, factor: request.factor, account: account)
         let matter = try self.keys.ownMatter(
             Bytes("server \(url.text): register".utf8), account: account)
         let plan = guards.plan(for: ServerEnableRequest.self, account: account, milliseconds: .max)
@@ -109,7 +109,7 @@ extension Servers {
         let key = try await keys.goodKey(for: url, account: account)
         try key.check(request.factor)
         let challenge = try await keys.challenge(
-            for: key, action: LoginAction.login, url: url, account: account)
+            for: key, by: request.factor, action: LoginAction.login, url: url, account: account)
         let matter = SignedMatter(
             purpose: Bytes("server \(url.text): log in as ".utf8) + key.account.bytes,
             challenge: challenge)

@@ -15,6 +15,14 @@ enum Confirmation: Sendable {
     /// The account's password was given in place of a finger.
     case password(PasswordProof<VerifiedPassword>)
 
+    /// What the user was asked for.
+    var confirmingFactor: ConfirmingFactor {
+        switch self {
+        case .finger: .finger
+        case .password: .password
+        }
+    }
+
     /// The factor as statements name it.
     var factor: Bytes {
         switch self {
