@@ -124,6 +124,96 @@ struct TransactionTests {
         }
     }
 
+    @Test("runs several statements in their order, and reports each", arguments: Backend.allCases)
+    func together(backend: Backend) async throws {
+        try await backend.make().use(things) { database in
+            let insert: StaticString =
+                "INSERT INTO codes (code, used) VALUES ($1, 0) ON CONFLICT DO NOTHING"
+            // Statements that are new to their connection, and then known ones; behind one that
+            // was not waited for.
+            for round in [0, 10, 20] as [Int64] {
+                let outcomes = try await database.write { (transaction) throws(DatabaseFault) in
+                    try transaction.add(insert, [.integer(round)])
+                    return try transaction.run(together: [
+                        BoundStatement(insert, [.integer(round)]),
+                        BoundStatement(
+                            "SELECT code FROM codes WHERE code >= $1 ORDER BY code",
+                            [.integer(round)]),
+                        BoundStatement(insert, [.integer(round + 1)]),
+                        BoundStatement("UPDATE codes SET used = $1", [.integer(round)]),
+                    ])
+                }
+                #expect(outcomes.count == 4)
+                #expect(outcomes.map(\.rows.count) == [0, 1, 0, 0])
+                #expect(outcomes[1].rows == [Row([.integer(round)])])
+                #expect([0, 2, 3].map { outcomes[$0].changes } == [0, 1, Int(round) / 5 + 2])
+            }
+            let none = try await database.write { (transaction) throws(DatabaseFault) in
+                try transaction.run(together: [])
+            }
+            #expect(none == [])
+        }
+    }
+
+    @Test("changes nothing if one of several statements failed", arguments: Backend.allCases, 0..<3)
+    func togetherInVain(backend: Backend, place: Int) async throws {
+        try await backend.make().use(things) { database in
+            let insert: StaticString = "INSERT INTO codes (code, used) VALUES ($1, 0)"
+            try await database.write { (transaction) throws(DatabaseFault) in
+                try transaction.add(insert, [.integer(0)])
+            }
+            let fault = await fault {
+                try await database.write { (transaction) throws(DatabaseFault) in
+                    // The failing one inserts what is there.
+                    _ = try? transaction.run(
+                        together: (0..<3).map { number in
+                            BoundStatement(insert, [.integer(number == place ? 0 : number + 1)])
+                        })
+                    try transaction.add(insert, [.integer(9)])
+                }
+            }
+            guard case .broken = fault else {
+                Issue.record("gave \(String(describing: fault))")
+                return
+            }
+            // The connection is as good as before, for the same statements too.
+            try await database.write { (transaction) throws(DatabaseFault) in
+                _ = try transaction.run(together: [BoundStatement(insert, [.integer(5)])])
+            }
+            let found = try await codes(of: database)
+            #expect(found == [0, 5])
+        }
+    }
+
+    @Test(
+        "lets a statement see what the one before it has waited for", arguments: Backend.allCases)
+    func togetherInTurn(backend: Backend) async throws {
+        try await backend.make().use(things) { database in
+            let outcomes = try await withThrowingTaskGroup(of: [StatementOutcome].self) { group in
+                for number in 0..<100 as Range<Int64> {
+                    group.addTask {
+                        try await database.write { (transaction) throws(DatabaseFault) in
+                            try transaction.run(together: [
+                                BoundStatement(
+                                    """
+                                    INSERT INTO codes (code, used) VALUES (1, $1)
+                                    ON CONFLICT DO NOTHING
+                                    """, [.integer(number)]),
+                                BoundStatement("SELECT used FROM codes WHERE code = 1"),
+                            ])
+                        }
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.map { $0[0].changes }.reduce(0, +) == 1)
+            // Each that came too late sees the row of the one that was first.
+            let first = outcomes.first { $0[0].changes == 1 }?[1].rows
+            #expect(first?.count == 1)
+            #expect(outcomes.allSatisfy { $0[1].rows == first })
+        }
+    }
+
     @Test("that only reads cannot write", arguments: Backend.allCases)
     func readOnly(backend: Backend) async throws {
         try await backend.make().use(things) { database in

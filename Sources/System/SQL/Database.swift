@@ -34,13 +34,47 @@ package protocol Transaction {
     /// there or at the commit; the transaction is rolled back in any case.
     func add(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault)
 
+    /// Runs several statements in their order, and returns what became of each.
+    ///
+    /// PostgreSQL receives them together, so that they cost one round trip. Each still sees what was
+    /// committed before it began itself, and waits for locks, as if it had been sent alone. All of
+    /// them run, so none may depend on the result of another.
+    func run(together statements: [BoundStatement]) throws(DatabaseFault) -> [StatementOutcome]
+
     /// Whether no other transaction can write before this one ends, as with SQLite.
     ///
     /// Rows then need no locks, for which SQLite has no syntax.
     var isAlone: Bool { get }
 }
 
+/// A statement with the values for its parameters.
+package struct BoundStatement: Sendable {
+    /// The statement, as in `Transaction.run`.
+    package let sql: StaticString
+    /// The values for `$1`, `$2`, …
+    package let values: [Value]
+
+    /// Binds values to a statement.
+    package init(_ sql: StaticString, _ values: [Value] = []) {
+        self.sql = sql
+        self.values = values
+    }
+}
+
+/// What became of one of several statements.
+package struct StatementOutcome: Equatable, Sendable {
+    /// The rows that it returned.
+    package let rows: [Row]
+    /// The number of rows that an INSERT, UPDATE or DELETE affected; meaningless for others.
+    package let changes: Int
+}
+
 extension Transaction {
+    /// Runs one statement and returns its rows.
+    package func run(_ statement: BoundStatement) throws(DatabaseFault) -> [Row] {
+        try run(statement.sql, statement.values)
+    }
+
     /// Runs one statement without values, and returns its rows.
     @discardableResult
     package func run(_ sql: StaticString) throws(DatabaseFault) -> [Row] { try run(sql, []) }

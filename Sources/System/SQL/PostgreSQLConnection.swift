@@ -113,6 +113,31 @@ import Glibc
     ///   statement.
     @discardableResult
     func settle() throws(PostgreSQLFault) -> PostgreSQLResult {
+        try settle { _, _ in }
+    }
+
+    /// Waits for all expected answers, and returns what became of the last `count` statements.
+    ///
+    /// - Throws: as `settle()`.
+    func settle(reading count: Int) throws(PostgreSQLFault) -> [StatementOutcome] {
+        var outcomes: [StatementOutcome] = []
+        outcomes.reserveCapacity(count)
+        // Statements that were sent without waiting, and `BEGIN`, were sent before those.
+        var before = awaited.count { $0 == nil } - count
+        let last = try settle { result, prepared throws(PostgreSQLFault) in
+            guard prepared == nil else { return }
+            before -= 1
+            if before < 0 { outcomes.append(try result.outcome()) }
+        }
+        if count > 0 { outcomes.append(try last.outcome()) }
+        return outcomes
+    }
+
+    /// Waits for all expected answers and returns the last one; `read` gets those before it that
+    /// succeeded, each with the statement that it prepared, if any.
+    private func settle(
+        _ read: (borrowing PostgreSQLResult, StatementKey?) throws(PostgreSQLFault) -> Void
+    ) throws(PostgreSQLFault) -> PostgreSQLResult {
         guard unsafe PQpipelineSync(handle) == 1 else { throw .lost(lastError) }
         var fault: PostgreSQLFault?
         var result = try next()
@@ -131,7 +156,11 @@ import Glibc
             // The result of the pipeline synchronisation follows the last one.
             let isLast = place == awaited.count - 1
             guard later.isEnd == isLast else { throw .lost("answers out of order") }
-            if !isLast { result = later }
+            if isLast { break }
+            if result.succeeded, fault == nil {
+                do throws(PostgreSQLFault) { try read(result, prepared) } catch { fault = error }
+            }
+            result = later
         }
         awaited.removeAll(keepingCapacity: true)
         fresh.removeAll(keepingCapacity: true)

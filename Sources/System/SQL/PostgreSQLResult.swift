@@ -34,6 +34,11 @@ import CPostgreSQL
         return Int(unsafe String(cString: count)) ?? 0
     }
 
+    /// The rows of the answer, and how many rows the statement changed.
+    func outcome() throws(PostgreSQLFault) -> StatementOutcome {
+        StatementOutcome(rows: try rows(), changes: changes)
+    }
+
     /// Why the command failed, by its SQLSTATE; the text names tables, but no values.
     var fault: PostgreSQLFault {
         let code = field("C")

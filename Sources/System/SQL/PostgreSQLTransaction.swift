@@ -49,6 +49,15 @@ final class PostgreSQLTransaction: MigratingTransaction {
         hasWritten = true
     }
 
+    func run(together statements: [BoundStatement]) throws(DatabaseFault) -> [StatementOutcome] {
+        try noting { () throws(PostgreSQLFault) in
+            for statement in statements { try connection.send(statement.sql, statement.values) }
+            let outcomes = try connection.settle(reading: statements.count)
+            if outcomes.contains(where: { $0.rows.isEmpty && $0.changes > 0 }) { hasWritten = true }
+            return outcomes
+        }
+    }
+
     var dialect: Dialect { .postgreSQL }
 
     var isAlone: Bool { false }

@@ -51,6 +51,12 @@ import Glibc
         return Int(unsafe sqlite3_changes(handle))
     }
 
+    /// Runs one statement, and returns its rows and how many rows it has changed.
+    func outcome(of statement: BoundStatement) throws(DatabaseFault) -> StatementOutcome {
+        let rows = try run(statement.sql, statement.values)
+        return StatementOutcome(rows: rows, changes: Int(unsafe sqlite3_changes(handle)))
+    }
+
     /// How many rows this connection has inserted, changed or deleted since it was opened.
     var changesInAll: Int64 { unsafe sqlite3_total_changes64(handle) }
 

@@ -29,6 +29,16 @@ final class SQLiteTransaction: MigratingTransaction {
         _ = try run(sql, values)
     }
 
+    func run(together statements: [BoundStatement]) throws(DatabaseFault) -> [StatementOutcome] {
+        var outcomes: [StatementOutcome] = []
+        outcomes.reserveCapacity(statements.count)
+        for statement in statements {
+            outcomes.append(
+                try noting { () throws(DatabaseFault) in try connection.outcome(of: statement) })
+        }
+        return outcomes
+    }
+
     var dialect: Dialect { .sqlite }
 
     // A file has only one writer at a time.
