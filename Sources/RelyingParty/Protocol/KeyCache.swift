@@ -2,7 +2,6 @@
 import Crypto
 import Domain
 import ServerAPI
-import Synchronization
 
 /// The credential and the factor that a key belongs to.
 struct KeyName: Hashable, Sendable {
@@ -14,50 +13,19 @@ struct KeyName: Hashable, Sendable {
 ///
 /// The fingerprint key of a credential never changes, but its password key does, and so does whether
 /// a key is still valid. So callers check in the transaction that decides that the key is the
-/// registered one. The cache has two generations: when the newer
-/// one is full, it becomes the older one, and the former older one is dropped.
+/// registered one.
 final class KeyCache: Sendable {
-    /// The maximum number of keys per generation; a key takes about 2 KB.
-    private static let half = 2_048
+    // A key takes about 2 KB.
+    private let keys = ProvenItems<KeyName, P256PublicKey>(half: 2_048)
 
-    private struct Halves {
-        var newer: [KeyName: P256PublicKey] = [:]
-        var older: [KeyName: P256PublicKey] = [:]
-
-        mutating func keep(_ key: P256PublicKey, as name: KeyName) {
-            guard newer[name] == nil else { return }
-            if newer.count >= half {
-                older = newer
-                newer = [:]
-            }
-            newer[name] = key
-        }
-    }
-
-    private let halves = Mutex(Halves())
-
-    /// Returns a key if it is cached, and moves it to the newer generation.
-    func key(_ name: KeyName) -> P256PublicKey? {
-        halves.withLock { halves -> P256PublicKey? in
-            if let key = halves.newer[name] { return key }
-            guard let key = halves.older[name] else { return nil }
-            halves.keep(key, as: name)
-            return key
-        }
-    }
+    /// Returns a key if it is cached.
+    func key(_ name: KeyName) -> P256PublicKey? { keys.item(of: name) }
 
     /// Forgets a key that was replaced.
-    func forget(_ name: KeyName) {
-        halves.withLock { halves in
-            halves.newer[name] = nil
-            halves.older[name] = nil
-        }
-    }
+    func forget(_ name: KeyName) { keys.forget(name) }
 
     /// Stores a key that has just verified a signature.
     ///
     /// Do not store any other key: strangers could then evict the keys of others.
-    func keep(_ key: P256PublicKey, as name: KeyName) {
-        halves.withLock { $0.keep(key, as: name) }
-    }
+    func keep(_ key: P256PublicKey, as name: KeyName) { keys.keep(key, of: name) }
 }

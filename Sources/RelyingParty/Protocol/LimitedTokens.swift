@@ -80,7 +80,8 @@ extension Requests {
             return found
         }
         guard let found,
-            try isMAC(authorization, of: received, by: found.token, signer: found.signer)
+            try isMAC(
+                authorization, of: received, by: SealedMACSecret(found.token, of: found.signer))
         else { return nil }
         return .macToken(authorization.token)
     }

@@ -21,12 +21,9 @@ extension Requests {
         _ authorization: MACAuthorization, received: ReceivedRequest,
         for application: AskingApplication?, from origin: Origin, isLeaving: Bool
     ) async throws(Problem) -> Signer {
-        let found = try await core.read { store throws(DatabaseFault) in
-            try store.macTokens.macToken(authorization.token)
-        }
-        guard let (token, signer) = found,
-            application.map({ $0.record.id == signer.application.id }) ?? true,
-            try isMAC(authorization, of: received, by: token, signer: signer)
+        guard let secret = try await secret(of: authorization.token),
+            application.map({ $0.record.id == secret.application }) ?? true,
+            try isMAC(authorization, of: received, by: secret)
         else {
             try await refuseRequest(
                 .refused, detail: "MAC token: \(hexadecimal(authorization.token))",
@@ -34,36 +31,51 @@ extension Requests {
                 from: origin)
             throw .refused
         }
+        macSecrets.keep(secret, of: authorization.token)
         let now = core.now
-        return try await core.write { store throws(DatabaseFault) in
-            if let objection = try store.objection(to: application, at: now) {
-                return .failure(objection)
+        do throws(Problem) {
+            return try await core.write { store throws(DatabaseFault) in
+                if let objection = try store.objection(to: application, at: now) {
+                    return .failure(objection)
+                }
+                let result = try store.accept(
+                    authorization, by: secret, at: now, isLeaving: isLeaving)
+                if let problem = result.problem,
+                    self.refusals.hasLine(for: application, isSigned: true, from: origin)
+                {
+                    try store.audit(
+                        refusalOf: authorization.token, problem: problem, from: origin, at: now)
+                }
+                return result
             }
-            let result = try store.accept(authorization, at: now, isLeaving: isLeaving)
-            if let problem = result.problem,
-                self.refusals.hasLine(for: application, isSigned: true, from: origin)
-            {
-                try store.auditTrail.note(
-                    entry(.request, signer: signer, problem: problem), from: origin, at: now)
-            }
-            return result
+        } catch {
+            // The token is gone, or is not the one that the MAC was verified by.
+            if error == .refused { macSecrets.forget(authorization.token) }
+            throw error
+        }
+    }
+
+    /// The secret that a token's MACs are verified by; nil if there is no such token.
+    private func secret(of token: MACTokenID) async throws(Problem) -> SealedMACSecret? {
+        if let secret = macSecrets.item(of: token) { return secret }
+        return try await core.read { store throws(DatabaseFault) in
+            try store.macTokens.macToken(token).map { SealedMACSecret($0.token, of: $0.signer) }
         }
     }
 
     /// Whether the MAC is that of this request under the token's secret, compared in constant time.
     func isMAC(
-        _ authorization: MACAuthorization, of received: ReceivedRequest, by token: MACTokenRecord,
-        signer: Signer
+        _ authorization: MACAuthorization, of received: ReceivedRequest, by secret: SealedMACSecret
     ) throws(Problem) -> Bool {
         let text = MACText(
-            audience: Audience(signer.application.audience), token: authorization.token,
+            audience: Audience(secret.audience), token: authorization.token,
             request: RequestLines(
                 method: received.method, resource: received.resource,
                 nonce: authorization.nonce, body: received.body),
             issued: authorization.issued)
         return try core.made { () throws(CryptoFault) in
-            let secret = try keys.tokenSeal.open(token.sealed, row: token.id.bytes)
-            return try HMAC.verifies(authorization.mac, of: text.encoded(), key: secret)
+            let key = try keys.tokenSeal.open(secret.sealed, row: authorization.token.bytes)
+            return try HMAC.verifies(authorization.mac, of: text.encoded(), key: key)
         }
     }
 }
@@ -73,27 +85,41 @@ extension Transaction {
     /// docs/developer/SERVER-INTEGRATE.md.
     ///
     /// The nonce is stored even if a later check refuses the request, so it cannot be sent again.
+    /// `secret` is what the MAC was verified by; a token that has another one now is refused.
     fileprivate func accept(
-        _ authorization: MACAuthorization, at now: Int64, isLeaving: Bool
+        _ authorization: MACAuthorization, by secret: SealedMACSecret, at now: Int64,
+        isLeaving: Bool
     ) throws(DatabaseFault) -> Result<Signer, Problem> {
         let isNow = isNow(authorization.issued, at: now)
-        if isNow {
-            let isNew = try nonces.keepNonce(
-                authorization.nonce, of: authorization.token, issued: authorization.issued)
-            guard isNew else { return .failure(.replayed) }
-        }
-        // Read again: the token may have been revoked in the meantime.
-        guard let (token, signer) = try macTokens.macToken(authorization.token) else {
-            return .failure(.refused)
-        }
+        let use =
+            isNow
+            ? try requestCodes.use(
+                authorization.nonce, ofMACBy: authorization.token, issued: authorization.issued)
+            : CodeUse(
+                isNew: true, isForgotten: false,
+                signed: try macTokens.macToken(authorization.token))
+        guard use.isNew else { return .failure(.replayed) }
+        guard let (token, signer) = use.signed, SealedMACSecret(token, of: signer) == secret
+        else { return .failure(.refused) }
         let objection =
             isLeaving ? signer.statusObjection : signer.objection(toFactor: Factor.possession)
         if let objection { return .failure(objection) }
         guard !token.isRevoked, token.expires > now else { return .failure(.tokenRefused) }
-        guard isNow, try !nonces.isForgotten(issued: authorization.issued) else {
-            return .failure(.clock)
-        }
+        guard isNow, !use.isForgotten else { return .failure(.clock) }
         try registrations.noteUse(of: signer.registration, at: now)
         return .success(signer)
+    }
+
+    /// Records a refusal, naming the registration's owner if the token exists.
+    fileprivate func audit(
+        refusalOf token: MACTokenID, problem: Problem, from origin: Origin, at now: Int64
+    ) throws(DatabaseFault) {
+        guard let signer = try macTokens.macToken(token)?.signer else {
+            let detail = "MAC token: \(hexadecimal(token))"
+            let entry = AuditEntry(event: .request, outcome: problem.code, detail: detail)
+            return try auditTrail.note(entry, from: origin, at: now)
+        }
+        try auditTrail.note(
+            entry(.request, signer: signer, problem: problem), from: origin, at: now)
     }
 }

@@ -39,6 +39,7 @@ struct Requests: Sendable {
     let refusals: AuditQuota
     let core: ServerCore
     let signatures: SignatureVerification
+    let macSecrets = MACSecretCache(half: 2_048)
 }
 
 extension Requests {

@@ -83,22 +83,21 @@ extension Transaction {
         guard isSigned else { return .failure(.refused) }
         let isNow = isNow(statement.claims.issued, at: now)
         // A stale code cannot be used again, so its nonce need not be stored.
-        if isNow {
-            let isNew = try nonces.keepNonce(
-                statement.request.nonce, of: statement.head.credential,
+        let use =
+            isNow
+            ? try requestCodes.use(
+                statement.request.nonce, ofRequestBy: statement.head,
                 issued: statement.claims.issued)
-            guard isNew else { return .failure(.replayed) }
-        }
-        guard let signer = try signers.signer(statement.head),
-            signer.registration.publicKey == key.point
+            : CodeUse(
+                isNew: true, isForgotten: false, signed: try signers.signer(statement.head))
+        guard use.isNew else { return .failure(.replayed) }
+        guard let signer = use.signed, signer.registration.publicKey == key.point
         else { return .failure(.refused) }
         // Only a touch makes a code, whatever the policy.
         if let objection = signer.objection(to: statement.claims, accepting: .fingerprint) {
             return .failure(objection)
         }
-        guard isNow, try !nonces.isForgotten(issued: statement.claims.issued) else {
-            return .failure(.clock)
-        }
+        guard isNow, !use.isForgotten else { return .failure(.clock) }
         let (counter, isOver) = statement.claims.counter.addingReportingOverflow(
             Self.counterSlack)
         guard isOver || counter >= signer.registration.counter else { return .failure(.refused) }

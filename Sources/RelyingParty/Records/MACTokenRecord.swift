@@ -14,14 +14,15 @@ struct MACTokenRecord: Equatable, Sendable {
     let expires: Int64
     let isRevoked: Bool
 
-    fileprivate init(_ row: Row) throws(DatabaseFault) {
-        id = try row.id(0)
-        registration = try row.id(1)
-        name = try row.text(2)
-        sealed = try row.bytes(3)
-        created = try row.integer(4)
-        expires = try row.integer(5)
-        isRevoked = try row.optionalInteger(6) != nil
+    /// Reads 7 columns, starting at `first`.
+    fileprivate init(_ row: Row, from first: Int = 0) throws(DatabaseFault) {
+        id = try row.id(first)
+        registration = try row.id(first + 1)
+        name = try row.text(first + 2)
+        sealed = try row.bytes(first + 3)
+        created = try row.integer(first + 4)
+        expires = try row.integer(first + 5)
+        isRevoked = try row.optionalInteger(first + 6) != nil
     }
 }
 
@@ -63,17 +64,18 @@ extension MACTokenRows {
     func macToken(
         _ id: MACTokenID
     ) throws(DatabaseFault) -> (token: MACTokenRecord, signer: Signer)? {
-        let rows = try store.run(
-            """
-            SELECT id, registration, name, sealed, created, expires, revoked FROM mac_token
-            WHERE id = $1
-            """, [.id(id)])
-        guard let row = rows.first else { return nil }
-        let token = try MACTokenRecord(row)
-        guard let signer = try store.signers.signer(registration: token.registration) else {
+        try Self.token(in: store.run(SignerRows.reading(macToken: id)))
+    }
+
+    /// Returns the token and its signer in the rows of `SignerRows.reading(macToken:)`; nil if there
+    /// are none.
+    static func token(
+        in rows: [Row]
+    ) throws(DatabaseFault) -> (token: MACTokenRecord, signer: Signer)? {
+        guard let row = rows.first, let signer = try SignerRows.signer(in: rows) else {
             return nil
         }
-        return (token, signer)
+        return (try MACTokenRecord(row, from: SignerRows.columns), signer)
     }
 
     /// A registration's stored tokens, oldest first with a resolution of one second.

@@ -22,24 +22,24 @@ extension NonceRows {
     /// This is much longer than a code is accepted, so that clocks may differ or be set.
     static var nonceSeconds: Int64 { 300 }
 
-    /// Uses up a nonce; returns false if its owner has used it with this time before.
+    /// Uses up a nonce: one row is changed unless its owner has used it with this time before.
     ///
     /// `owner` is the id of a credential or MAC token. The time is part of the key,
     /// because a code with another time was signed anew.
-    func keepNonce(
+    static func keeping(
         _ nonce: [UInt8], of owner: some FixedBytes, issued: Instant
-    ) throws(DatabaseFault) -> Bool {
-        try store.change(
+    ) -> BoundStatement {
+        BoundStatement(
             """
             INSERT INTO nonce (expires, owner, value) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
             """,
             [
-                .integer(Int64(clamping: issued.seconds) + Self.nonceSeconds), .id(owner),
+                .integer(Int64(clamping: issued.seconds) + nonceSeconds), .id(owner),
                 .bytes(nonce),
-            ]) == 1
+            ])
     }
 
-    /// Whether `keepNonce` would fail now, because the nonce was used; nothing is changed.
+    /// Whether `keeping` would change nothing now, because the nonce was used; nothing is changed.
     func isUsed(
         _ nonce: [UInt8], of owner: some FixedBytes, issued: Instant
     ) throws(DatabaseFault) -> Bool {
@@ -52,15 +52,19 @@ extension NonceRows {
         ).isEmpty
     }
 
+    /// Reads the time up to which nonces were deleted, for `isForgotten`.
+    static var readingForgotten: BoundStatement {
+        BoundStatement("SELECT before FROM forgotten WHERE what = 'nonce'")
+    }
+
     /// Whether the nonce of a code issued at this time may have been deleted already.
     ///
     /// That can be the case if a clock was ahead; a replay could then not be detected, so the code
-    /// must be refused. Call this after `keepNonce`, which waits for a transaction that is deleting
-    /// that nonce.
-    func isForgotten(issued: Instant) throws(DatabaseFault) -> Bool {
-        let rows = try store.run("SELECT before FROM forgotten WHERE what = 'nonce'")
+    /// must be refused. Run `readingForgotten` after `keeping`, which waits for a transaction that
+    /// is deleting that nonce.
+    static func isForgotten(issued: Instant, by rows: [Row]) throws(DatabaseFault) -> Bool {
         guard let row = rows.first else { return false }
-        return Int64(clamping: issued.seconds) + Self.nonceSeconds < (try row.integer(0))
+        return Int64(clamping: issued.seconds) + nonceSeconds < (try row.integer(0))
     }
 
     /// Records the time up to which nonces were deleted; it never moves back.

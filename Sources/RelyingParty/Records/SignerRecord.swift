@@ -38,7 +38,14 @@ extension SignerRows {
     /// Nil unless credential, device, account and audience all belong to one registration, and its
     /// application is not being removed.
     func signer(_ head: StatementHead) throws(DatabaseFault) -> Signer? {
-        guard let signer = try signer(credential: head.credential),
+        try Self.signer(head, in: store.run(Self.reading(credential: head.credential)))
+    }
+
+    /// Returns the signer that a statement names, from the rows of `reading(credential:)`.
+    static func signer(
+        _ head: StatementHead, in rows: [Row]
+    ) throws(DatabaseFault) -> Signer? {
+        guard let signer = try signer(in: rows),
             signer.registration.device == head.device,
             ServerAccountName(signer.account.name) == head.account,
             Audience(signer.application.audience) == head.audience
@@ -46,8 +53,14 @@ extension SignerRows {
         return signer
     }
 
-    private func signer(credential: CredentialID) throws(DatabaseFault) -> Signer? {
-        let rows = try store.run(
+    /// Returns the signer in the rows of `reading`; nil if there are none.
+    static func signer(in rows: [Row]) throws(DatabaseFault) -> Signer? {
+        try rows.first.map { row throws(DatabaseFault) in try Signer(row) }
+    }
+
+    /// Reads the signer of a credential, as `signer(_:)` does.
+    static func reading(credential: CredentialID) -> BoundStatement {
+        BoundStatement(
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
                 r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
@@ -59,12 +72,16 @@ extension SignerRows {
                 JOIN application a ON a.id = c.application
             WHERE r.credential = $1 AND a.removed IS NULL
             """, [.id(credential)])
-        return try rows.first.map { row throws(DatabaseFault) in try Signer(row) }
     }
 
     /// Returns the signer of a registration in any status, unless its application is being removed.
     func signer(registration id: RegistrationID) throws(DatabaseFault) -> Signer? {
-        let rows = try store.run(
+        try Self.signer(in: store.run(Self.reading(registration: id)))
+    }
+
+    /// Reads the signer of a registration, as `signer(registration:)` does.
+    static func reading(registration id: RegistrationID) -> BoundStatement {
+        BoundStatement(
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
                 r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
@@ -76,7 +93,29 @@ extension SignerRows {
                 JOIN application a ON a.id = c.application
             WHERE r.id = $1 AND a.removed IS NULL
             """, [.id(id)])
-        return try rows.first.map { row throws(DatabaseFault) in try Signer(row) }
+    }
+
+    /// How many columns `signer(in:)` reads.
+    static let columns =
+        RegistrationRecord.columns + AccountRecord.columns + ApplicationRecord.columns
+
+    /// Reads the signer of a MAC token's registration, followed by the token's own columns; see
+    /// `MACTokenRows.token`.
+    static func reading(macToken id: MACTokenID) -> BoundStatement {
+        BoundStatement(
+            """
+            SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
+                r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
+                r.attested, r.password_key, c.id, c.application, c.name, c.blocked, c.flags, c.roles,
+                a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
+                a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds,
+                a.roles, a.passwords,
+                t.id, t.registration, t.name, t.sealed, t.created, t.expires, t.revoked
+            FROM mac_token t JOIN registration r ON r.id = t.registration
+                JOIN account c ON c.id = r.account
+                JOIN application a ON a.id = c.application
+            WHERE t.id = $1 AND a.removed IS NULL
+            """, [.id(id)])
     }
 }
 

@@ -184,6 +184,39 @@ struct MACTokenTests {
         #expect(rows.isEmpty)
     }
 
+    @Test(
+        "that was accepted before is refused once its row is gone or another's",
+        arguments: Backend.allCases)
+    func remembered(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        let other = try TestDevice(id: 0xd2)
+        other.account = "bob"
+        try await server.register(other)
+        let token = try await server.macToken(device)
+        func code() async throws -> String? {
+            try await server.refusal(of: token.header(at: server.time.now))
+        }
+        #expect(try await code() == nil)
+        // The other registration's row does not become this token's.
+        try await server.move(token, to: other.registration)
+        #expect(try await code() == "refused")
+        #expect(try await code() == nil)
+        let reply = try await server.verify(token.header(at: server.time.now))
+        #expect(reply["account"] as? String == "bob")
+        try await server.move(token, to: device.registration)
+        #expect(try await code() == "refused")
+        // A MAC by the right secret, for a token that was deleted, and with a stale time.
+        #expect(try await code() == nil)
+        try await server.database.write { store throws(DatabaseFault) in
+            try store.run("DELETE FROM mac_token WHERE id = $1", [.bytes(token.id.bytes)])
+        }
+        #expect(try await server.refusal(of: token.header(at: server.time.now - 60)) == "refused")
+        #expect(try await code() == "refused")
+        #expect(try await server.audited("request", "refused") == 4)
+    }
+
     @Test("requires a touch that confirmed its name", arguments: Backend.allCases)
     func issuing(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
@@ -215,6 +248,16 @@ struct MACTokenTests {
 }
 
 extension TestServer {
+    /// Moves a token's row to another registration, as no call does.
+    fileprivate func move(_ token: TestMACToken, to registration: String) async throws {
+        guard let id = RegistrationID(text: registration) else { throw Unexpected("no id") }
+        try await database.write { store throws(DatabaseFault) in
+            try store.run(
+                "UPDATE mac_token SET registration = $1 WHERE id = $2",
+                [.bytes(id.bytes), .bytes(token.id.bytes)])
+        }
+    }
+
     /// A login of the device with a counter that it had before.
     fileprivate func failedLogin(_ device: TestDevice) async throws -> Reply {
         device.counter = 0
