@@ -205,32 +205,41 @@ extension JSONReader {
     /// Reads a string of at most `most` bytes, whose opening quote has been taken.
     private mutating func text(most: Int = .max) throws(JSONFault) -> String {
         let start = place
-        while place < bytes.count {
-            switch bytes[place] {
-            case UInt8(ascii: "\""):
-                place += 1
-                return try string(bytes[start..<place - 1], most: most)
-            case UInt8(ascii: "\\"): return try escapedText(from: start, most: most)
-            case 0..<0x20: throw .malformed
-            default: place += 1
-            }
+        skipPlain()
+        guard place < bytes.count else { throw .malformed }
+        switch bytes[place] {
+        case UInt8(ascii: "\""):
+            place += 1
+            return try string(bytes[start..<place - 1], most: most)
+        case UInt8(ascii: "\\"): return try escapedText(from: start, most: most)
+        default: throw .malformed
         }
-        throw .malformed
     }
 
     /// Reads the rest of a string that has an escape at `place`.
     private mutating func escapedText(
         from start: Int, most: Int
     ) throws(JSONFault) -> String {
-        var plain = bytes[start..<place]
+        var plain = [UInt8](bytes[start..<place])
         while true {
+            // What needs no decoding is copied in one piece.
+            let run = place
+            skipPlain()
+            plain += bytes[run..<place]
             switch try take() {
-            case UInt8(ascii: "\""): return try string(plain, most: most)
+            case UInt8(ascii: "\""): return try string(plain[...], most: most)
             case UInt8(ascii: "\\"): try escape(into: &plain)
-            case 0..<0x20: throw .malformed
-            case let byte: plain.append(byte)
+            default: throw .malformed
             }
         }
+    }
+
+    /// Skips the bytes of a string up to its end, an escape, or a byte that may not be in it.
+    private mutating func skipPlain() {
+        place =
+            bytes[place...].firstIndex {
+                $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\")
+            } ?? bytes.count
     }
 
     private func string(_ text: ArraySlice<UInt8>, most: Int) throws(JSONFault) -> String {
@@ -241,7 +250,7 @@ extension JSONReader {
     }
 
     /// Reads the rest of an escape, after the backslash.
-    private mutating func escape(into plain: inout ArraySlice<UInt8>) throws(JSONFault) {
+    private mutating func escape(into plain: inout [UInt8]) throws(JSONFault) {
         switch try take() {
         case let mark where mark == UInt8(ascii: "\"") || mark == UInt8(ascii: "\\"),
             let mark where mark == UInt8(ascii: "/"):
