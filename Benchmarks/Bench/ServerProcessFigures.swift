@@ -19,7 +19,11 @@ struct ServerProcessFigures {
         print("start of signet-server until it serves, median of \(Self.starts): ", terminator: "")
         print(starts.text(.milliseconds))
         let server = try process.start()
-        print("memory when it has started: \(try Accounting.status(server.pid, "VmRSS")) kB")
+        let started = try Memory(of: server)
+        print()
+        print("| signet-server, memory | RSS | PSS | more than at the start | of each connection |")
+        print("|---|---|---|---|---|")
+        print("| when it has started | \(started.text) | – | – |")
         try allowDescriptors(connections + 256)
         var idle: [Int32] = []
         defer { for connection in idle { close(connection) } }
@@ -31,11 +35,29 @@ struct ServerProcessFigures {
                 // The last one is served when all before it are there.
                 if let last = idle.last { try ask(last) }
             }
-            let memory = try Accounting.status(server.pid, "VmRSS")
-            let what = used ? "that were each used once" : "that were never used"
-            print("memory with \(connections) idle connections \(what): \(memory) kB")
+            let memory = try Memory(of: server)
+            let more = memory.resident - started.resident
+            let what = used ? "each used once" : "never used"
+            let each = (Double(more) / Double(connections) * 10).rounded() / 10
+            print(
+                "| with \(connections) idle connections, \(what) | \(memory.text) "
+                    + "| \(more) kB | \(each) kB |")
         }
         try process.end(server)
+    }
+
+    /// What a process occupies, in kB.
+    private struct Memory {
+        let resident: Int
+        let proportional: Int
+
+        init(of program: Program) throws {
+            resident = try Accounting.status(program.pid, "VmRSS")
+            proportional = try Accounting.pss(program.pid)
+        }
+
+        /// Both, as a table has them.
+        var text: String { "\(resident) kB | \(proportional) kB" }
     }
 
     private func allowDescriptors(_ count: Int) throws {

@@ -15,8 +15,11 @@ enum ServerWorker {
     /// Starts 1, 2 and 4 of them, and prints what they did together.
     static func measure(in directory: String) throws {
         let server = try PostgreSQLServer(isDurable: true, below: directory)
-        print("| PostgreSQL, processes | call | a second | CPU of each | p50 | p99 |")
-        print("|---|---|---|---|---|---|")
+        let postmaster = try Self.postmaster(below: directory)
+        print(
+            "| PostgreSQL, processes | call | a second | CPU of each | and PostgreSQL's | p50 | p99 |"
+        )
+        print("|---|---|---|---|---|---|---|")
         for count in [1, 2, 4] {
             let connection = try server.makeDatabase()
             let master = String(decoding: Hexadecimal.encode(try randomBytes(32)), as: UTF8.self)
@@ -28,13 +31,24 @@ enum ServerWorker {
                 try worker.expect("ready\n", within: .seconds(120))
                 workers.append(worker)
             }
-            for (step, _) in ServerSite.Kind.measured.enumerated() {
+            func have(all word: String, _ step: Int) throws {
                 for worker in workers { worker.signal(SIGUSR1) }
                 for worker in workers {
-                    try worker.expect("done\n", times: step + 1, within: .seconds(120))
+                    try worker.expect("\(word)\n", times: step + 1, within: .seconds(120))
                 }
             }
-            for line in try summary(of: workers) { print("| \(count) | \(line) |") }
+            var database: [Double] = []
+            for step in ServerSite.Kind.measured.indices {
+                try have(all: "prepared", step)
+                let before = databaseWork(of: postmaster)
+                try have(all: "done", step)
+                let calls = Double(count * callsOfEach)
+                database.append((databaseWork(of: postmaster) - before) * 1e3 / calls)
+            }
+            for worker in workers { worker.signal(SIGUSR1) }
+            for line in try summary(of: workers, database: database) {
+                print("| \(count) | \(line) |")
+            }
             fflush(nil)
         }
         print()
@@ -58,12 +72,11 @@ enum ServerWorker {
             print("ready")
             fflush(nil)
             for kind in ServerSite.Kind.measured {
+                waitForSignal()
                 let calls = try await site.prepare(kind, callsOfEach)
-                var signals = sigset_t()
-                var number: Int32 = 0
-                unsafe sigemptyset(&signals)
-                unsafe sigaddset(&signals, SIGUSR1)
-                unsafe sigwait(&signals, &number)
+                print("prepared")
+                fflush(nil)
+                waitForSignal()
                 let figure = try await Crowd.send(calls, to: site.dispatcher, by: callers)
                 let quantiles = [0.5, 0.99].map { figure.samples.quantile($0) ?? 0 }
                 let numbers = [figure.perSecond, figure.microseconds] + quantiles
@@ -71,13 +84,42 @@ enum ServerWorker {
                 print("done")
                 fflush(nil)
             }
+            // PostgreSQL's processes for this one end with it, and are looked at before.
+            waitForSignal()
             await database.close()
         }
     }
 
+    private static func waitForSignal() {
+        var signals = sigset_t()
+        var number: Int32 = 0
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGUSR1)
+        unsafe sigwait(&signals, &number)
+    }
+
+    /// The process that all of PostgreSQL's others are children of.
+    private static func postmaster(below directory: String) throws -> Int32 {
+        let path = "\(directory)/postgresql-\(getpid())/postmaster.pid"
+        let text = String(decoding: try Layout.read(path), as: UTF8.self)
+        guard let pid = text.split(separator: "\n").first.flatMap({ Int32($0) }) else {
+            throw BenchFault.unexpected(path)
+        }
+        return pid
+    }
+
+    /// Milliseconds that PostgreSQL's processes have worked until now.
+    private static func databaseWork(of postmaster: Int32) -> Double {
+        let path = "/proc/\(postmaster)/task/\(postmaster)/children"
+        let text = String(decoding: (try? Layout.read(path)) ?? [], as: UTF8.self)
+        let children = text.split(separator: " ").compactMap { Int32($0) }
+        // One that cleans up may have ended meanwhile.
+        return children.reduce(0) { $0 + ((try? Accounting.work($1)) ?? 0) }
+    }
+
     /// What all did, a line for each kind: their rates together, the means of CPU time and p50, and
-    /// the worst p99.
-    private static func summary(of workers: [Program]) throws -> [String] {
+    /// the worst p99; between them, the microseconds of each call in the database.
+    private static func summary(of workers: [Program], database: [Double]) throws -> [String] {
         let kinds = ServerSite.Kind.measured
         var sums = [[Double]](repeating: [0, 0, 0, 0], count: kinds.count)
         for worker in workers {
@@ -95,10 +137,12 @@ enum ServerWorker {
                 sums[place][3] = max(sums[place][3], numbers[3])
             }
         }
-        return zip(kinds, sums).map { kind, sum in
-            [
+        return zip(zip(kinds, sums), database).map { line, database in
+            let (kind, sum) = line
+            return [
                 kind.rawValue, "\(Int(sum[0]))", "\(Int(sum[1].rounded())) µs",
-                Unit.milliseconds.text(sum[2]), Unit.milliseconds.text(sum[3]),
+                "\(Int(database.rounded())) µs", Unit.milliseconds.text(sum[2]),
+                Unit.milliseconds.text(sum[3]),
             ].joined(separator: " | ")
         }
     }
@@ -106,5 +150,5 @@ enum ServerWorker {
 
 extension ServerSite.Kind {
     /// Those that several processes are measured by.
-    static let measured: [ServerSite.Kind] = [.login, .signed]
+    static let measured: [ServerSite.Kind] = [.login, .signed, .mac]
 }
