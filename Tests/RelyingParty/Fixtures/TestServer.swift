@@ -21,6 +21,8 @@ final class TestServer: Sendable {
     /// An API key of the application `shop`.
     let apiKey: String
     let limits: CallLimits
+    /// The calls so far and their answers; nil unless they are recorded.
+    let recorded = Mutex<[Exchange]?>(nil)
     private let dispatcher: Dispatcher
     private let place: TestDatabase
     private let master: SecretBytes
@@ -115,7 +117,9 @@ final class TestServer: Sendable {
 
     /// Answers a request as it stands.
     func answer(_ request: HTTPRequest) async -> Reply {
-        Reply(await dispatcher.answer(request))
+        let reply = Reply(await dispatcher.answer(request))
+        recorded.withLock { $0?.append(Exchange(request: request, reply: reply)) }
+        return reply
     }
 
     /// What the HTTP server answers by itself.
@@ -133,6 +137,21 @@ final class TestServer: Sendable {
     /// The rows of a query, for what no call shows.
     func rows(_ sql: StaticString, _ values: [Value] = []) async throws -> [Row] {
         try await database.read { store throws(DatabaseFault) in try store.run(sql, values) }
+    }
+}
+
+/// A call and its answer.
+struct Exchange: Sendable {
+    let method: String
+    let path: String
+    let body: [UInt8]
+    let status: Int
+    let headers: [(name: String, value: String)]
+    let answer: [UInt8]
+
+    init(request: HTTPRequest, reply: Reply) {
+        (method, path, body) = (request.method, request.path, request.body)
+        (status, headers, answer) = (reply.status, reply.headers, reply.bytes)
     }
 }
 
