@@ -295,8 +295,8 @@ extension DemoSet {
 
     private static func prove(_ set: DemoSet, _ server: DemoServer, _ laptop: DemoSet) throws {
         try server.admin(
-            "application", "set", "shop", "--keys", "attested",
-            meaning: "only keys that a TPM has proven, from now on")
+            "application", "set", "shop", "--passwords", "no", "--keys", "attested",
+            meaning: "only keys that a TPM has proven, from now on; that of a password is not")
         set.screen.act("alice tries to register the old machine again, which has no TPM")
         let old = try set.enable(server, try server.code())
         try set.see("the server registers only machines that prove their TPM", on: old)
