@@ -97,7 +97,7 @@ _signet() {
                 'sign:--public-key') selector=${word%%=*} ;;
         esac
         case $word in
-            --account | --reader | --reason | --server | --export | --to | --secret | \
+            --account | --reader | --reason | --server | --name | --export | --to | --secret | \
                 --challenge | --audience | --request | --body) ((index += 1)) ;;
             -*) ;;
             *)
@@ -117,8 +117,8 @@ _signet() {
     esac
 
     case $cur in
-        --account=* | --reader=* | --reason=* | --server=* | --export=* | --to=* | --secret=* | \
-            --challenge=* | --audience=* | --request=* | --body=*) previous=${cur%%=*} cur=${cur#*=} ;;
+        --account=* | --reader=* | --reason=* | --server=* | --name=* | --export=* | --to=* | \
+            --secret=* | --challenge=* | --audience=* | --request=* | --body=*) previous=${cur%%=*} cur=${cur#*=} ;;
     esac
     case $at:$previous in
         *:--account)
@@ -145,7 +145,7 @@ _signet() {
             compopt -o default 2> /dev/null
             return
             ;;
-        *:--reason | *:--server | *:--export | *:--challenge | *:--audience) return ;;
+        *:--reason | *:--server | *:--name | *:--export | *:--challenge | *:--audience) return ;;
     esac
 
     if [[ $cur == -* ]]; then
@@ -156,8 +156,8 @@ _signet() {
             list) options=(--account --json --help) ;;
             delete) options=(--all --account --password-stdin --json --help) ;;
             verify) options=(--account --reason --json --help) ;;
-            enable) options=(--signing --server --password --password-key --keyring --no-keyring
-                --account --password-stdin --json --help) ;;
+            enable) options=(--signing --server --name --password --password-key --keyring
+                --no-keyring --account --password-stdin --json --help) ;;
             disable) options=(--signing --server --account --password-stdin --json --help) ;;
             unlock) options=(--account --password-stdin --json --help) ;;
             readers) options=(--watch --prints --delete-foreign --clear --force --reader --json

@@ -44,8 +44,8 @@ function __signet_read
                 set -g __signet_selector (string replace -r '=.*' '' -- $word)
         end
         switch $word
-            case '--account' '--reader' '--reason' '--server' '--export' '--to' '--secret' \
-                '--challenge' '--audience' '--request' '--body'
+            case '--account' '--reader' '--reason' '--server' '--name' '--export' '--to' \
+                '--secret' '--challenge' '--audience' '--request' '--body'
                 set isValue $word
             case '-*'
             case '*'
@@ -129,6 +129,7 @@ complete -c signet -n '__signet_is delete' -l all -d 'all fingers'
 complete -c signet -n '__signet_is verify' -l reason -x -d 'what the touch is for, in your own words'
 complete -c signet -n '__signet_is enable disable' -l signing -d 'create, or destroy, the key that signs files and challenges'
 complete -c signet -n '__signet_is enable' -l server -x -d 'register this device at this server, and do nothing else'
+complete -c signet -n '__signet_is enable' -l name -x -d 'what the server calls this device; the default is the machine\'s name'
 complete -c signet -n '__signet_is enable login operations' -l password -d 'confirm with your password instead of a touch, where the server accepts that'
 complete -c signet -n '__signet_is enable' -l password-key -d 'make a new key for your password there, as after the password was changed'
 complete -c signet -n '__signet_is enable' -l keyring -d 'store the login password for the keyring, to be released by a touch at login'

@@ -163,6 +163,24 @@ struct RefusalTests {
         #expect(fault([1, StatusRequest.verb.rawValue] + field(1, []), isRequest: true) != nil)
     }
 
+    @Test("a device's name that is none")
+    func deviceNames() throws {
+        let request = ServerEnableRequest(
+            account: SampleFrames.account, server: "https://h", code: [0x30],
+            deviceName: DeviceName([0x61]))
+        let frame = try Request.serverEnable(request).encoded()
+        let relayed = try RelayRequest.register(
+            server: "https://h", code: [0x30], device: .sample(0..<16), name: DeviceName([0x61])
+        ).encoded()
+        for name in [[], [0x20], [0x0A], [0x1B], [0xE9], Bytes(repeating: 0x61, count: 65)] {
+            let wrong = field(Field.deviceName.rawValue, name)
+            #expect(fault(frame.dropLast(4) + wrong, isRequest: true) == .malformedValue)
+            #expect(throws: WireFault.malformedValue) {
+                try RelayRequest(decoding: relayed.dropLast(4) + wrong)
+            }
+        }
+    }
+
     @Test("an authentication without a try")
     func noTries() throws {
         var frame = try SampleFrames.requests[0].encoded()

@@ -11,6 +11,9 @@ struct RelayFrameTests {
 
     static let requests: [RelayRequest] = [
         .register(server: server, code: Bytes("K7MDQ".utf8), device: .sample(0..<16)),
+        .register(
+            server: server, code: Bytes("K7MDQ".utf8), device: .sample(0..<16),
+            name: DeviceName(Bytes(repeating: 0x61, count: DeviceName.longest))),
         .prove(
             RelayProof(
                 server: server, registration: .sample(0..<16),

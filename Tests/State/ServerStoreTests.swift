@@ -174,6 +174,23 @@ struct ServerStoreTests {
             try servers.passwordContext(identifier, server: "https://a", entry: entry))
     }
 
+    @Test("one has the name that the device was registered with, and keeps it through changes")
+    func named() throws {
+        let name = DeviceName(Bytes("Alice laptop (2)".utf8))
+        let registration = ServerRegistration(
+            server: "https://a",
+            begun: RelayRegistration(
+                registration: .sample(repeating: 5), account: "a", application: "shop",
+                audience: "shop.example", challenge: .sample(repeating: 0), expires: 0),
+            deviceName: name)
+        let key = try keep(registration, 1, .proving)
+        #expect(key.deviceName == name && name != nil)
+        let good = try servers.advance(try servers.confirm(key))
+        #expect(try servers.key(key.identifier) == good && good.deviceName == name)
+        #expect(try servers.invalidate(good).deviceName == name)
+        #expect(try keep(place("https://b"), 2).deviceName == nil)
+    }
+
     @Test("one for the password is kept with it, opens for that password, and ends with it")
     func password() throws {
         let plain = try keep(place("https://a"), 1)

@@ -36,6 +36,8 @@ package struct CommandEnvironment: Sendable {
     package var isAtTerminal: @Sendable () -> Bool = { isTerminal(2) }
     /// The width of the terminal that is standard output, in columns; nil if it is not a terminal.
     package var columns: @Sendable () -> Int? = { terminalColumns(1) }
+    /// The machine's name; empty if it has none.
+    package var machineName: @Sendable () -> Bytes = { hostName() }
     /// When an account's home directory was created, in seconds since 1970; nil if unknown.
     package var homeBirth: @Sendable (AccountName) -> Int64? = { name in
         let account = try? Account.named(String(decoding: name.bytes, as: UTF8.self))

@@ -13,6 +13,11 @@ extension FrameWriter {
         if flag { try put(field, number: UInt8(1)) }
     }
 
+    /// Appends what a device calls itself, unless it has no name.
+    mutating func put(deviceName name: DeviceName?) throws(WireFault) {
+        try put(.deviceName, ifPresent: name?.bytes)
+    }
+
     /// Appends the factor that confirms a request, unless it is a touch.
     mutating func put(factor: ConfirmingFactor) throws(WireFault) {
         if factor == .password { try put(.factor, number: factor.rawValue) }
@@ -32,6 +37,13 @@ extension FrameReader {
         guard let flag = try numberIfPresent(field, as: UInt8.self) else { return false }
         guard flag == 1 else { throw .malformedValue }
         return true
+    }
+
+    /// Reads what a device calls itself; nil if the field is absent.
+    mutating func deviceName() throws(WireFault) -> DeviceName? {
+        guard let bytes = try bytesIfPresent(.deviceName) else { return nil }
+        guard let name = DeviceName(bytes) else { throw .malformedValue }
+        return name
     }
 
     /// Reads the factor that confirms a request: a touch if the field is absent.

@@ -167,8 +167,8 @@ package struct RelayLogin: Equatable, Sendable {
 
 /// One frame from signetd to its relay; `RelayVerb` describes each kind.
 package enum RelayRequest: Equatable, Sendable {
-    /// `code` is the code as typed; `device` is this device's id.
-    case register(server: ServerURL, code: Bytes, device: DeviceID)
+    /// `code` is the code as typed; `device` is this device's id, and `name` what it calls itself.
+    case register(server: ServerURL, code: Bytes, device: DeviceID, name: DeviceName? = nil)
     case prove(RelayProof)
     case challenge(RelayChallengeRequest)
     case login(RelayLogin)
@@ -211,7 +211,7 @@ package enum RelayRequest: Equatable, Sendable {
     /// The URL of the server that receives the request.
     package var server: ServerURL {
         switch self {
-        case .register(let server, _, _), .remove(let server, _, _, _),
+        case .register(let server, _, _, _), .remove(let server, _, _, _),
             .requirements(let server, _, _):
             server
         case .attest(let attestation): attestation.server
@@ -232,8 +232,12 @@ extension RelayRequest {
     package func encoded() throws(WireFault) -> Bytes {
         var frame = FrameWriter(kind: verb.rawValue)
         switch self {
-        case .register(let server, let code, let device),
-            .requirements(let server, let code, let device):
+        case .register(let server, let code, let device, let name):
+            try frame.put(.device, device)
+            try frame.put(.server, name: server)
+            try frame.put(.code, code)
+            try frame.put(deviceName: name)
+        case .requirements(let server, let code, let device):
             try frame.put(.device, device)
             try frame.put(.server, name: server)
             try frame.put(.code, code)
@@ -300,7 +304,8 @@ extension RelayRequest {
         case .register:
             let device: DeviceID = try frame.fixed(.device)
             self = .register(
-                server: try frame.name(.server), code: try frame.bytes(.code), device: device)
+                server: try frame.name(.server), code: try frame.bytes(.code), device: device,
+                name: try frame.deviceName())
         case .prove: self = .prove(try RelayProof(from: &frame))
         case .challenge: self = .challenge(try RelayChallengeRequest(from: &frame))
         case .login: self = .login(try RelayLogin(from: &frame))

@@ -28,14 +28,18 @@ package struct ServerEnableRequest: AccountRequest {
     ///
     /// The password is then asked for once, and counts as a finger would.
     package var factor: ConfirmingFactor
+    /// What the device calls itself at the server; nil for no name.
+    package var deviceName: DeviceName?
 
     package var context: RequestContext { RequestContext(purpose: server.bytes) }
     package var interruption: ServerInterruption { .shown(by: "login") }
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
-        account: AccountName, server: ServerURL, code: Bytes, factor: ConfirmingFactor = .finger
+        account: AccountName, server: ServerURL, code: Bytes, factor: ConfirmingFactor = .finger,
+        deviceName: DeviceName? = nil
     ) {
+        self.deviceName = deviceName
         self.factor = factor
         self.account = account
         self.server = server
@@ -47,6 +51,7 @@ package struct ServerEnableRequest: AccountRequest {
         try frame.put(.server, name: server)
         try frame.put(.code, code)
         try frame.put(factor: factor)
+        try frame.put(deviceName: deviceName)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
@@ -54,6 +59,7 @@ package struct ServerEnableRequest: AccountRequest {
         server = try frame.name(.server)
         code = try frame.bytes(.code)
         factor = try frame.factor()
+        deviceName = try frame.deviceName()
     }
 }
 
@@ -296,12 +302,16 @@ package struct ServerAnswer: Equatable, Sendable {
     package var fingerprint: Bytes
     /// Whether there is a key for the password.
     package var hasPasswordKey: Bool
+    /// What this device calls itself there; nil for no name.
+    package var deviceName: DeviceName?
 
     /// Creates an answer.
     package init(
         account: ServerAccountName, since: UInt64, state: ServerKeyState, server: ServerURL,
-        application: ApplicationName, fingerprint: Bytes, hasPasswordKey: Bool = false
+        application: ApplicationName, fingerprint: Bytes, hasPasswordKey: Bool = false,
+        deviceName: DeviceName? = nil
     ) {
+        self.deviceName = deviceName
         self.hasPasswordKey = hasPasswordKey
         self.account = account
         self.since = since
@@ -319,6 +329,7 @@ package struct ServerAnswer: Equatable, Sendable {
         try frame.put(.application, name: application)
         try frame.put(.fingerprint, fingerprint)
         try frame.put(.passwordAccepted, ifSet: hasPasswordKey)
+        try frame.put(deviceName: deviceName)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
@@ -329,6 +340,7 @@ package struct ServerAnswer: Equatable, Sendable {
         application = try frame.name(.application)
         fingerprint = try frame.bytes(.fingerprint)
         hasPasswordKey = try frame.isSet(.passwordAccepted)
+        deviceName = try frame.deviceName()
     }
 }
 

@@ -160,11 +160,11 @@ private struct Call {
 
     init?(_ request: RelayRequest) {
         switch request {
-        case .register(_, let code, let device):
+        case .register(_, let code, let device, let name):
             guard let code = String(validating: code, as: UTF8.self) else { return nil }
             self.init(
                 "/v1/registrations",
-                body: RegistrationRequest(code: code, device: device),
+                body: RegistrationRequest(code: code, device: device, deviceName: name),
                 RelayAnswer.registered(from:))
         case .prove(let proof):
             self.init(

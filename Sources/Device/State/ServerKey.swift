@@ -76,6 +76,8 @@ package struct ServerKey: Equatable, Sendable {
     package let audience: Audience
     /// The registration's id at the server.
     package let registration: RegistrationID
+    /// What the device calls itself at the server; nil for no name.
+    package let deviceName: DeviceName?
     /// The credential's id.
     package let identifier: CredentialID
     /// The time of creation.
@@ -137,6 +139,7 @@ extension ServerKey: LineRecord {
         lines.put("application", name: application)
         lines.put("audience", name: audience)
         lines.put("registration", id: registration)
+        if let deviceName { lines.put("device-name", deviceName.bytes) }
         lines.put("credential", id: identifier)
         lines.put("created", created.text)
         lines.put("public", Base64.encode(publicKey.point.bytes, alphabet: .url))
@@ -165,6 +168,7 @@ extension ServerKey: LineRecord {
         application = try lines.name("application", cap: 256)
         audience = try lines.name("audience", cap: 256)
         registration = try lines.identifier("registration")
+        deviceName = try DeviceName(parsingNext: &lines)
         identifier = try lines.identifier("credential")
         created = try lines.instant("created")
         guard let key = SSHPublicKey(point: try lines.base64("public", count: 65)) else {
@@ -186,6 +190,17 @@ extension ServerKey: LineRecord {
         }
         self.sealings = sealings
         password = try PasswordKey(parsingNext: &lines)
+    }
+}
+
+extension DeviceName {
+    /// Reads the line of a device's name; nil if the next line is another.
+    fileprivate init?(parsingNext lines: inout LineReader) throws(LineFault) {
+        guard lines.isNext("device-name") else { return nil }
+        guard let name = DeviceName(try lines.value("device-name", cap: Self.longest)) else {
+            throw .malformed
+        }
+        self = name
     }
 }
 

@@ -18,18 +18,21 @@ package struct ServerRegistration: Equatable, Sendable {
     package let audience: Audience
     /// The registration's id.
     package let registration: RegistrationID
+    /// What the device calls itself there; nil for no name.
+    package let deviceName: DeviceName?
 
     /// Returns the values for an account's signing key, which is registered at no server.
     package static func signing(_ account: AccountName) -> ServerRegistration {
         ServerRegistration(
             server: ServerKey.signing, account: ServerAccountName(account.bytes),
-            application: .none, audience: .none, registration: .zero)
+            application: .none, audience: .none, registration: .zero, deviceName: nil)
     }
 
     private init(
         server: ServerURL, account: ServerAccountName, application: ApplicationName,
-        audience: Audience, registration: RegistrationID
+        audience: Audience, registration: RegistrationID, deviceName: DeviceName?
     ) {
+        self.deviceName = deviceName
         self.server = server
         self.account = account
         self.application = application
@@ -39,8 +42,9 @@ package struct ServerRegistration: Equatable, Sendable {
 
     /// Creates a registration.
     ///
-    /// `server` comes from the caller, everything else from the server.
-    package init(server: ServerURL, begun: RelayRegistration) {
+    /// `server` and the device's name come from the caller, everything else from the server.
+    package init(server: ServerURL, begun: RelayRegistration, deviceName: DeviceName? = nil) {
+        self.deviceName = deviceName
         self.server = server
         account = begun.account
         application = begun.application
@@ -136,6 +140,7 @@ package struct ServerStore: Sendable {
         let key = ServerKey(
             server: place.server, account: place.account, application: place.application,
             audience: place.audience, registration: place.registration,
+            deviceName: place.deviceName,
             identifier: identifier, created: now, publicKey: publicKey, vault: vault,
             state: state, counter: 1,
             sealings: [ServerKey.Sealing(enrolment: context.enrolment, key: made.sealed)],

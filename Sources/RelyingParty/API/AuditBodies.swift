@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// A line of an account's audit trail, as the account's application sees it.
 ///
 /// It has no `detail`, which may say what an administrator did and on whose behalf.
@@ -11,6 +13,8 @@ struct AuditLine: Encodable, Sendable {
     let factor: String?
     /// The registration's id; nil if none was involved.
     let registration: String?
+    /// What the device of that registration calls itself; nil if it has no name.
+    let deviceName: DeviceName?
     /// The address that the call came from; nil if it is not known.
     let address: String?
     let agent: String?

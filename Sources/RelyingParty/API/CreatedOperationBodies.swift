@@ -52,6 +52,8 @@ struct OperationState: Encodable, Sendable {
     let decided: Int64?
     /// The registration whose touch decided it.
     let registration: RegistrationID?
+    /// What the device of that registration calls itself; nil if it has no name.
+    let deviceName: DeviceName?
     /// The factors that approve it, if its template names them; nil if the policy decides.
     let factors: AcceptedFactors?
     /// How it was decided: `fingerprint`, `password` or `both`; nil if no device has decided it.

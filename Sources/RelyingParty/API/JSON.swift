@@ -54,6 +54,8 @@ extension JSON {
             throw .malformed("'\(name)' is not a member that this call knows")
         } catch let error as FieldFault {
             throw .malformed(error.text)
+        } catch let error as InvalidField {
+            throw .malformed(error.text)
         } catch {
             throw .malformed("the body does not have the expected members")
         }

@@ -52,7 +52,7 @@ private struct AuditCommands {
             most: words.limit)
         output.list(
             try await admin.read { store throws(DatabaseFault) in
-                try store.auditTrail.entries(filter)
+                try store.auditTrail.entries(filter).named(in: store)
             })
     }
 
@@ -241,14 +241,16 @@ extension JSON {
 
 extension ListedAudit: AdminListed {
     static let columns = [
-        "TIME", "EVENT", "OUTCOME", "APPLICATION", "ACCOUNT", "REGISTRATION", "ADDRESS", "AGENT",
-        "API-KEY", "DETAIL",
+        "TIME", "EVENT", "OUTCOME", "APPLICATION", "ACCOUNT", "REGISTRATION", "DEVICE-NAME",
+        "ADDRESS", "AGENT", "API-KEY", "DETAIL",
     ]
 
     var cells: [String] {
         [shown(time)]
-            + [event, outcome, application, account, registration, address, agent, apiKey, detail]
-            .map { $0.isEmpty ? "-" : $0 }
+            + [
+                event, outcome, application, account, registration, deviceName?.text ?? "", address,
+                agent, apiKey, detail,
+            ].map { $0.isEmpty ? "-" : $0 }
     }
 }
 

@@ -74,6 +74,7 @@ extension Administration {
             lines: [
                 "registration  \(state.registration.text)", "account       \(state.account)",
                 "device        \(state.device.text)",
+                "device name   \(state.deviceName?.text ?? "-")",
                 "status        \(state.status.rawValue)",
                 "reason        \(state.reason ?? "-")",
                 "fingerprint   \(state.fingerprint ?? "-")", "key           \(state.key ?? "-")",
@@ -160,11 +161,13 @@ private struct ListedRegistration: AdminListed {
 
     func encode(to encoder: any Encoder) throws { try state.encode(to: encoder) }
 
-    static let columns = ["REGISTRATION", "ACCOUNT", "STATUS", "REASON", "KEY", "LAST-USED"]
+    static let columns = [
+        "REGISTRATION", "ACCOUNT", "DEVICE-NAME", "STATUS", "REASON", "KEY", "LAST-USED",
+    ]
     var cells: [String] {
         [
-            state.registration.text, state.account, state.status.rawValue, state.reason ?? "-",
-            state.key ?? "-", shown(state.lastUsed),
+            state.registration.text, state.account, state.deviceName?.text ?? "-",
+            state.status.rawValue, state.reason ?? "-", state.key ?? "-", shown(state.lastUsed),
         ]
     }
 }

@@ -45,7 +45,8 @@ extension AccountViews {
                 return []
             }
             return try store.auditTrail.newest(
-                of: account, application: application.name, most: Self.most)
+                of: account, application: application.name, most: Self.most
+            ).named(in: store)
         }
         return AuditLines(entries: lines.map { AuditLine($0) })
     }
@@ -67,6 +68,7 @@ extension AuditLine {
         let isTouch = AuditEntry.Event(rawValue: line.event)?.isTouch == true
         factor = isTouch && line.outcome == "ok" ? FactorTrail.factor(in: line.detail) : nil
         registration = line.registration.isEmpty ? nil : line.registration
+        deviceName = line.deviceName
         address = line.address.isEmpty ? nil : line.address
         agent = line.agent.isEmpty ? nil : line.agent
         apiKey = line.apiKey.isEmpty ? nil : line.apiKey

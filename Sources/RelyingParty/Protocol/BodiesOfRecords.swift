@@ -19,6 +19,7 @@ extension OperationState {
         expires = record.expires
         decided = record.decided
         registration = record.registration
+        deviceName = record.deviceName
         factors = record.factors.named
         factor = record.decidedBy(at: now)
         confirmed = record.consumed
@@ -68,7 +69,8 @@ extension RegistrationState {
     init(_ record: RegistrationRecord, account: AccountRecord) {
         self.init(
             registration: record.id, account: account.name, device: record.device,
-            status: record.status, reason: record.reason.isEmpty ? nil : record.reason,
+            deviceName: record.name, status: record.status,
+            reason: record.reason.isEmpty ? nil : record.reason,
             fingerprint: record.publicKey.flatMap { keyFingerprint($0) },
             key: record.keyKind.isEmpty ? nil : record.keyKind,
             secureBoot: record.secureBoot.isEmpty ? nil : record.secureBoot,

@@ -112,15 +112,16 @@ extension Registrations {
                 return .failure(.activationRefused)
             }
             try store.registrations.keepRegistration(
-                id, account: account, device: fields.device, at: now)
+                id, account: account, device: fields.device, name: fields.deviceName, at: now)
             let binding = ChallengeBinding(
                 application: application.id, account: record.name, device: fields.device,
                 action: .register)
             try store.challenges.keep(
                 challenge: challenge, binding: binding, until: now + Self.proofSeconds)
-            let entry = AuditEntry(
+            var entry = AuditEntry(
                 event: .registration, outcome: AuditEntry.begun, application: application.name,
                 account: record.name, registration: id)
+            entry.detail = fields.deviceName.map { "name: \($0.text)" } ?? ""
             try store.auditTrail.note(entry, from: call.origin, at: now)
             return .success(
                 BegunRegistration(

@@ -131,6 +131,18 @@ extension AuditRows {
     }
 }
 
+extension [ListedAudit] {
+    /// The same lines with the names of their devices.
+    func named(in store: any Transaction) throws(DatabaseFault) -> [ListedAudit] {
+        let names = try store.registrations.deviceNames(of: map(\.registration))
+        return map { line in
+            var line = line
+            line.deviceName = names[line.registration]
+            return line
+        }
+    }
+}
+
 /// Selects lines of the audit trail; an empty text matches every line.
 struct AuditFilter: Sendable {
     let since: Int64
@@ -154,6 +166,10 @@ struct ListedAudit: Encodable {
     let detail: String
     /// The name of the API key of the call; empty if it had none.
     let apiKey: String
+    /// What the registration's device calls itself; nil if it has no name, or was not looked up.
+    ///
+    /// It is no part of the line, and is not sealed.
+    var deviceName: DeviceName?
 
     /// Reads 10 columns, starting at `first`.
     init(_ row: Row, from first: Int = 0) throws(DatabaseFault) {

@@ -31,6 +31,8 @@ struct OperationRecord: Equatable, Sendable {
     let decided: Int64?
     /// The registration whose touch decided it.
     let registration: RegistrationID?
+    /// What that registration's device calls itself; nil if it has no name.
+    let deviceName: DeviceName?
     /// When the login was confirmed.
     let consumed: Int64?
     /// The factors that approve it, as its template said when it was created.
@@ -68,6 +70,7 @@ struct OperationRecord: Equatable, Sendable {
         self.factors = factors
         factor = try row.text(18)
         half = try row.optionalID(19)
+        deviceName = DeviceName([UInt8]((try row.optionalText(20) ?? "").utf8))
     }
 
     /// The factors that approve it for an application with this policy.
@@ -87,7 +90,8 @@ extension OperationRows {
             """
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
-                registration, consumed, factors, factor, half
+                registration, consumed, factors, factor, half,
+                (SELECT r.name FROM registration r WHERE r.id = operation.registration)
             FROM operation WHERE id = $1
             """, [.id(id)])
         guard let row = rows.first else { return nil }
@@ -102,7 +106,8 @@ extension OperationRows {
             """
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
-                registration, consumed, factors, factor, half
+                registration, consumed, factors, factor, half,
+                (SELECT r.name FROM registration r WHERE r.id = operation.registration)
             FROM operation
             WHERE account = $1 AND status = 'PENDING' AND expires > $2
                 AND (device IS NULL OR device = $3)
@@ -121,7 +126,8 @@ extension OperationRows {
             """
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
-                registration, consumed, factors, factor, half
+                registration, consumed, factors, factor, half,
+                (SELECT r.name FROM registration r WHERE r.id = operation.registration)
             FROM operation WHERE account = $1 ORDER BY number DESC LIMIT $2
             """, [.integer(account), .integer(most)])
         var operations: [OperationRecord] = []

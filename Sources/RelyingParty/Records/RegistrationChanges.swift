@@ -31,15 +31,18 @@ enum KeyOutcome: Equatable {
 extension RegistrationRows {
     /// Stores a new registration in the status CREATED, without a key.
     func keepRegistration(
-        _ id: RegistrationID, account: Int64, device: DeviceID, at now: Int64
+        _ id: RegistrationID, account: Int64, device: DeviceID, name: DeviceName?, at now: Int64
     ) throws(DatabaseFault) {
         _ = try store.run(
             """
             INSERT INTO registration (id, account, device, status, reason, counter, enrolment,
-                failures, key_kind, secure_boot, flags, created, changed)
-            VALUES ($1, $2, $3, 'CREATED', '', 0, 0, 0, '', '', '', $4, $5)
+                failures, key_kind, secure_boot, flags, created, changed, name)
+            VALUES ($1, $2, $3, 'CREATED', '', 0, 0, 0, '', '', '', $4, $5, $6)
             """,
-            [.id(id), .integer(account), .id(device), .integer(now), .integer(now)])
+            [
+                .id(id), .integer(account), .id(device), .integer(now), .integer(now),
+                .text(name?.text ?? ""),
+            ])
     }
 
     /// Stores the key that was proven, with the claims of its statement and what is attested of it.

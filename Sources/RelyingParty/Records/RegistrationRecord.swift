@@ -31,9 +31,11 @@ struct RegistrationRecord: Equatable, Sendable {
 
     /// The uncompressed point of the key for the password, 65 bytes; nil if it has none.
     let passwordKey: [UInt8]?
+    /// What the device calls itself; nil if it has given no name.
+    let name: DeviceName?
 
     /// How many columns `init` reads.
-    static let columns = 16
+    static let columns = 17
 
     /// Reads the first `columns` columns.
     init(_ row: Row) throws(DatabaseFault) {
@@ -56,6 +58,7 @@ struct RegistrationRecord: Equatable, Sendable {
         secureBoot = try row.text(13)
         attested = try row.words(14).compactMap(AttestedProperty.init(rawValue:))
         passwordKey = try row.optionalBytes(15)
+        name = DeviceName([UInt8](try row.text(16).utf8))
     }
 
     /// The point of the key that signs for a factor; nil if there is none.
@@ -77,7 +80,8 @@ extension RegistrationRows {
         let rows = try store.run(
             """
             SELECT id, account, device, credential, public_key, status, reason, counter, failures,
-                flags, created, last_used, key_kind, secure_boot, attested, password_key
+                flags, created, last_used, key_kind, secure_boot, attested, password_key,
+                name
             FROM registration WHERE id = $1
             """, [.id(id)])
         guard let row = rows.first else { return nil }
@@ -88,7 +92,8 @@ extension RegistrationRows {
         let rows = try store.run(
             """
             SELECT id, account, device, credential, public_key, status, reason, counter, failures,
-                flags, created, last_used, key_kind, secure_boot, attested, password_key
+                flags, created, last_used, key_kind, secure_boot, attested, password_key,
+                name
             FROM registration WHERE credential = $1
             """, [.id(credential)])
         guard let row = rows.first else { return nil }
@@ -114,12 +119,26 @@ extension RegistrationRows {
         let rows = try store.run(
             """
             SELECT id, account, device, credential, public_key, status, reason, counter, failures,
-                flags, created, last_used, key_kind, secure_boot, attested, password_key
+                flags, created, last_used, key_kind, secure_boot, attested, password_key,
+                name
             FROM registration WHERE account = $1 ORDER BY created, id
             """, [.integer(account)])
         var found: [RegistrationRecord] = []
         for row in rows { found.append(try RegistrationRecord(row)) }
         return found
+    }
+
+    /// What the devices of some registrations call themselves, by the registration's id in
+    /// hexadecimal; those without a name are left out.
+    func deviceNames(of registrations: some Sequence<String>) throws(DatabaseFault) -> [String:
+        DeviceName]
+    {
+        var names: [String: DeviceName] = [:]
+        for text in Set(registrations) {
+            guard let id = RegistrationID(text: text) else { continue }
+            names[text] = try registration(id)?.name
+        }
+        return names
     }
 
     /// The newest registrations of an application, newest first with a resolution of one second.
@@ -132,7 +151,7 @@ extension RegistrationRows {
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
                 r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
-                r.attested, r.password_key
+                r.attested, r.password_key, r.name
             FROM registration r JOIN account a ON a.id = r.account
             WHERE a.application = $1 AND ($2 = '' OR a.name = $2) AND ($3 = '' OR r.status = $3)
             ORDER BY r.created DESC, r.id LIMIT $4

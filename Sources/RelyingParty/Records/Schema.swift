@@ -11,7 +11,7 @@ enum Schema {
         Migration(1, statements: first), Migration(2, statements: second),
         Migration(3, statements: third), Migration(4, statements: fourth),
         Migration(5, statements: callbacks), Migration(6, statements: attestation),
-        Migration(7, statements: passwordFactor),
+        Migration(7, statements: passwordFactor), Migration(8, statements: names),
     ]
 
     private static let first = [
@@ -242,5 +242,10 @@ enum Schema {
         "ALTER TABLE operation ADD COLUMN factor TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE operation ADD COLUMN half {bytes}",
         "UPDATE operation SET factor = 'fingerprint' WHERE status IN ('APPROVED', 'REJECTED')",
+    ]
+
+    /// What devices call themselves.
+    private static let names = [
+        "ALTER TABLE registration ADD COLUMN name TEXT NOT NULL DEFAULT ''"
     ]
 }

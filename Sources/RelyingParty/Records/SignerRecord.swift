@@ -64,8 +64,8 @@ extension SignerRows {
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
                 r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
-                r.attested, r.password_key, c.id, c.application, c.name, c.blocked, c.flags, c.roles,
-                a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
+                r.attested, r.password_key, r.name, c.id, c.application, c.name, c.blocked,
+                c.flags, c.roles, a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds,
                 a.roles, a.passwords
             FROM registration r JOIN account c ON c.id = r.account
@@ -85,8 +85,8 @@ extension SignerRows {
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
                 r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
-                r.attested, r.password_key, c.id, c.application, c.name, c.blocked, c.flags, c.roles,
-                a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
+                r.attested, r.password_key, r.name, c.id, c.application, c.name, c.blocked,
+                c.flags, c.roles, a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds,
                 a.roles, a.passwords
             FROM registration r JOIN account c ON c.id = r.account
@@ -106,8 +106,8 @@ extension SignerRows {
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
                 r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
-                r.attested, r.password_key, c.id, c.application, c.name, c.blocked, c.flags, c.roles,
-                a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
+                r.attested, r.password_key, r.name, c.id, c.application, c.name, c.blocked,
+                c.flags, c.roles, a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds,
                 a.roles, a.passwords,
                 t.id, t.registration, t.name, t.sealed, t.created, t.expires, t.revoked

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// The fields that frames consist of; the raw value is the tag on the wire.
 ///
 /// The fields of a frame are ordered by strictly ascending tag, so each can occur only once.
@@ -121,6 +123,8 @@ package enum Field: UInt8, CaseIterable {
     case factors = 145
     case missing = 146
     case passwordAccepted = 147
+    // Names of devices.
+    case deviceName = 150
 
     /// The sizes in bytes that a value of this field may have.
     @inline(never)
@@ -190,6 +194,7 @@ package enum Field: UInt8, CaseIterable {
         case .factor, .factors, .missing, .passwordAccepted: 1...1
         case .passwordKey: 65...65
         case .passwordSignature: 1...Limit.signature
+        case .deviceName: 1...DeviceName.longest
         }
     }
 }

@@ -128,6 +128,38 @@ package struct Name: Codable, Equatable, Sendable {
     }
 }
 
+/// A field whose value is wrong, with a message for the sender that says what it must be.
+package struct InvalidField: Error {
+    /// The message.
+    package let text: String
+}
+
+/// A device's name in a body.
+extension DeviceName: Codable {
+    /// What a name consists of, for the sender of another.
+    package static let rule = """
+        1 to 64 letters and digits of ASCII, spaces and .-_()+, beginning with a letter or digit \
+        and not ending with a space
+        """
+
+    /// The name.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let name = DeviceName([UInt8](try container.decode(String.self).utf8)) else {
+            let field = decoder.codingPath.last?.stringValue ?? "the name"
+            throw InvalidField(text: "'\(field)' must be \(Self.rule)")
+        }
+        self = name
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
+
 /// Two hexadecimal digits in lower case for each byte of an id.
 package func hexadecimal(_ id: some FixedBytes) -> String {
     String(decoding: id.hexadecimal, as: UTF8.self)

@@ -7,11 +7,14 @@ package struct RegistrationRequest: Codable, Sendable {
     package let code: String
     /// The device's id.
     package let device: DeviceID
+    /// What its user calls it; nil from a device that has no name.
+    package let deviceName: DeviceName?
 
     /// Creates a request from its fields.
-    package init(code: String, device: DeviceID) {
+    package init(code: String, device: DeviceID, deviceName: DeviceName? = nil) {
         self.code = code
         self.device = device
+        self.deviceName = deviceName
     }
 }
 
@@ -120,6 +123,8 @@ package struct RegistrationState: Codable, Sendable {
     package let account: String
     /// The device's id.
     package let device: DeviceID
+    /// What the device calls itself; nil if it has given no name.
+    package let deviceName: DeviceName?
     /// Its status.
     package let status: RegistrationStatus
     /// Why it is BLOCKED or REMOVED (`RemovalReason`, or `failures`); nil otherwise.
@@ -146,7 +151,8 @@ package struct RegistrationState: Codable, Sendable {
     /// Creates a state from its fields.
     package init(
         registration: RegistrationID, account: String, device: DeviceID,
-        status: RegistrationStatus, reason: String?, fingerprint: String?, key: String?,
+        deviceName: DeviceName?, status: RegistrationStatus, reason: String?, fingerprint: String?,
+        key: String?,
         secureBoot: String?, attested: [AttestedProperty]?, factors: [KeyFactor],
         flags: [String], failures: Int64, created: Int64, lastUsed: Int64?
     ) {
@@ -154,6 +160,7 @@ package struct RegistrationState: Codable, Sendable {
         self.registration = registration
         self.account = account
         self.device = device
+        self.deviceName = deviceName
         self.status = status
         self.reason = reason
         self.fingerprint = fingerprint

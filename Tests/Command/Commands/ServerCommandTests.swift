@@ -17,7 +17,9 @@ private let token = TokenAnswer(
     accessToken: Bytes("eyJ.a.b".utf8), seconds: 300, refreshToken: Bytes("sgr_x".utf8))
 
 private func run(
-    _ words: [String], _ scripts: [[DaemonStep]] = [], input: String = "", until told: String? = nil
+    _ words: [String], _ scripts: [[DaemonStep]] = [], input: String = "",
+    until told: String? = nil,
+    machine: String = ""
 ) throws -> Run {
     let scratch = try Scratch()
     try scratch.write("input", input)
@@ -27,6 +29,7 @@ private func run(
     let event = try Event()
     return try signet(words + ["--account", "alice"], scripts, in: scratch) {
         $0.input = number
+        $0.machineName = { Bytes(machine.utf8) }
         guard let told else { return }
         // A signal comes once this was said.
         $0.interrupts = event.descriptor.number
@@ -108,6 +111,66 @@ struct ServerCommandTests {
             let bad = try run(["enable", "--server", url], [listed], input: typed)
             #expect(bad.code == .denied && bad.errors.contains(text), "\(bad.errors)")
         }
+    }
+
+    @Test("enable sends the name that was given, or else the machine's, as far as that can be one")
+    func names() throws {
+        let done = ServerEnabledAnswer(
+            account: "alice", application: "shop", fingerprint: Bytes("F".utf8), progress: .active)
+        let scripts = [answering(.done(DoneAnswer())), answering(.serverEnabled(done))]
+        let code = "00000-00000-00000-00000"
+        for (words, machine, name) in [
+            (["--name", "Alice laptop (2)"], "host", "Alice laptop (2)"), ([], "host", "host"),
+            ([], "h\u{1B}[2Jo\u{E9}st ", "h2Jost"), ([], "", nil), ([], "\u{1B}", nil),
+        ] as [([String], String, String?)] {
+            let run = try run(
+                ["enable", "--server", url] + words, scripts, input: "\(code)\n",
+                machine: machine)
+            #expect(run.code == .done, "\(run.errors)")
+            let request = ServerEnableRequest(
+                account: alice, server: ServerURL(url), code: Bytes(code.utf8),
+                deviceName: name.flatMap { DeviceName(Bytes($0.utf8)) })
+            #expect(run.requests.last == .serverEnable(request))
+            let text = "the server shows it as '\(name ?? "")'"
+            #expect(run.output.contains(text) == (name != nil), "\(run.output)")
+        }
+        let document = try run(
+            ["enable", "--server", url, "--name", "desk", "--json"], scripts, input: "\(code)\n"
+        ).document("registered")
+        #expect(document["deviceName"] as? String == "desk")
+    }
+
+    @Test(
+        "enable refuses a name that is none before anything is asked",
+        arguments: [
+            " ", "a\n", "a\u{1B}[2J", "\u{E9}", "<b>", " a", "a ",
+            String(repeating: "n", count: 65),
+        ])
+    func badNames(name: String) throws {
+        let run = try run(["enable", "--server", url, "--name", name])
+        #expect(run.code == .usage && run.requests.isEmpty)
+        #expect(run.errors.contains("cannot be the name of a device"), "\(run.errors)")
+        #expect(!run.errors.contains("\u{1B}"))
+    }
+
+    @Test("enable takes a name only for a registration")
+    func nameElsewhere() throws {
+        for words in [
+            ["enable", "--name", "desk"], ["enable", "--signing", "--name", "desk"],
+            ["enable", "--server", url, "--password-key", "--name", "desk"],
+        ] {
+            let run = try run(words)
+            #expect(run.code == .usage && run.requests.isEmpty, "\(run.errors)")
+        }
+    }
+
+    @Test("login lists a server with the name that the device has there")
+    func listedName() throws {
+        var server = sampleServer
+        server.deviceName = DeviceName(Bytes("desk".utf8))
+        let script = [answering(.server(server), .done(DoneAnswer()))]
+        let text = try run(["login"], script)
+        #expect(text.output.contains("since 20 Nov 2026, device 'desk'\n"), "\(text.output)")
     }
 
     @Test("enable asks for no code where this device is registered already, and its key is good")

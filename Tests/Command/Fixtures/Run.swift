@@ -67,6 +67,7 @@ func signet(
     }
     environment.errors = { bytes in said.errors.withLock { $0 += bytes } }
     environment.columns = { nil }
+    environment.machineName = { [] }
     change(&environment)
     let code = Invocation.run(words, in: environment)
     return Run(

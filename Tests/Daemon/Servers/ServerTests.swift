@@ -35,6 +35,24 @@ extension SecondDaemonTests {
             try log.verify()
         }
 
+        @Test("shows the name that the device gave, as this device does")
+        func named() async throws {
+            let fixture = try ServerFixture(try await LiveServer.start())
+            let name = try #require(DeviceName(Bytes("Alice laptop (2)".utf8)))
+            let code = try fixture.server.code()
+            let enabled = try fixture.daemon.touchEach(
+                .serverEnable(
+                    ServerEnableRequest(
+                        account: Person.daemon.account, server: fixture.url,
+                        code: Bytes(code.utf8), deviceName: name)), with: "one")
+            #expect(enabled.enabled != nil, "\(enabled)")
+            let registered = try #require(try fixture.server.registrations().first)
+            #expect(registered["deviceName"] as? String == "Alice laptop (2)")
+            #expect(try fixture.list().map(\.deviceName) == [name])
+            try fixture.daemon.restart()
+            #expect(try fixture.list().map(\.deviceName) == [name])
+        }
+
         @Test("gets nothing of a finger that does not match, and the code stays good")
         func wrongFinger() async throws {
             let fixture = try ServerFixture(try await LiveServer.start())

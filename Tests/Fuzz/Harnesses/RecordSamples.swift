@@ -85,7 +85,9 @@ enum RecordSamples {
             return ServerKey(
                 server: kind == .good ? "https://id.example.org" : ServerKey.signing,
                 account: "a\nb", application: "shop", audience: .none,
-                registration: .sample(0..<16), identifier: .sample(16..<32), created: now,
+                registration: .sample(0..<16),
+                deviceName: kind == .good ? DeviceName(bytes("laptop")) : nil,
+                identifier: .sample(16..<32), created: now,
                 publicKey: key, vault: .tpm, state: kind, counter: 42,
                 sealings: [ServerKey.Sealing](repeating: sealing, count: count),
                 password: kind == .good

@@ -11,6 +11,9 @@ enum RelayRequests: Harness {
     static var seeds: [[UInt8]] {
         let requests: [RelayRequest] = [
             .register(server: server, code: bytes("00000"), device: .sample(0..<16)),
+            .register(
+                server: server, code: bytes("00000"), device: .sample(0..<16),
+                name: DeviceName(bytes("laptop"))),
             .prove(
                 RelayProof(
                     server: server, registration: .sample(0..<16),

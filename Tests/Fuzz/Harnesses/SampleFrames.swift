@@ -88,7 +88,11 @@ enum SampleFrames {
         .serverEnable(
             ServerEnableRequest(
                 account: account, server: "https://h", code: Bytes("K7MDQ".utf8),
-                factor: .password)),
+                factor: .password, deviceName: DeviceName([0x61]))),
+        .serverEnable(
+            ServerEnableRequest(
+                account: account, server: "https://h", code: Bytes("K7MDQ".utf8),
+                deviceName: DeviceName(Bytes(repeating: 0x61, count: DeviceName.longest)))),
         .serverList(account: account),
         .sign(
             SignRequest(
@@ -288,7 +292,7 @@ enum SampleFrames {
                 ServerAnswer(
                     account: ServerAccountName([1]), since: 1, state: .good,
                     server: ServerURL([2]), application: ApplicationName([3]), fingerprint: [],
-                    hasPasswordKey: true)),
+                    hasPasswordKey: true, deviceName: DeviceName([0x61]))),
             .serverEnabled(
                 ServerEnabledAnswer(
                     account: "a:b", application: ApplicationName([1]), fingerprint: [],

@@ -14,7 +14,7 @@ struct EnableCommand: Command {
             FormSyntax(), FormSyntax(.signing),
             FormSyntax(
                 .server(summary: "register this device at this server, and do nothing else"),
-                options: [.password, .passwordKey]),
+                options: [.name, .password, .passwordKey]),
             FormSyntax(.keyring), FormSyntax(.noKeyring),
         ], options: [.account, .passwordStdin, .json])
 
@@ -25,6 +25,9 @@ struct EnableCommand: Command {
     func perform() throws(CommandFault) {
         if run.arguments.has(.signing) { return try SigningKeyRequests(run: run).enableSigning() }
         if run.arguments.has(.passwordKey) {
+            guard !run.arguments.has(.name) else {
+                throw .usage(UsageFault.either("--name", "--password-key", of: "enable").text)
+            }
             guard !run.arguments.has(.password) else {
                 throw .usage(
                     UsageFault.either("--password", "--password-key", of: "enable").text)

@@ -17,6 +17,7 @@ struct ServerRequests {
     /// `signet enable --server URL`
     func enableServer() throws(CommandFault) {
         let server = try server(run.arguments.value(.server))
+        let name = try deviceName()
         let account = try run.account()
         // The daemon checks this too; checking here spares the user from typing the code and
         // password.
@@ -28,7 +29,7 @@ struct ServerRequests {
         defer { wipe(&code) }
         let factor: ConfirmingFactor = run.arguments.has(.password) ? .password : .finger
         let request = ServerEnableRequest(
-            account: account, server: server, code: code, factor: factor)
+            account: account, server: server, code: code, factor: factor, deviceName: name)
         let enabled = try ask(
             .serverEnable(request), purpose: { ServerMessages.enabling($0, server: server) },
             byPassword: factor == .password
@@ -45,6 +46,7 @@ struct ServerRequests {
                 ("fingerprint", .bytes(enabled.fingerprint)),
                 ("pending", .bool(enabled.progress == .pendingCommit)),
                 ("password", .bool(enabled.hasPasswordKey)),
+                ("deviceName", .optional(name) { .bytes($0.bytes) }),
             ])
         let key =
             enabled.progress == .pendingCommit
@@ -52,7 +54,21 @@ struct ServerRequests {
         let done = ServerMessages.enabled(
             server, as: enabled.account, application: enabled.application)
         run.say(
-            document, [done, key] + (enabled.hasPasswordKey ? [ServerMessages.passwordToo] : []))
+            document,
+            [done] + (name.map { [ServerMessages.named($0)] } ?? []) + [key]
+                + (enabled.hasPasswordKey ? [ServerMessages.passwordToo] : []))
+    }
+
+    /// What this device calls itself at a server: `--name`, or else the machine's name, as far as
+    /// that can be one.
+    private func deviceName() throws(CommandFault) -> DeviceName? {
+        guard let typed = run.arguments.value(.name) else {
+            return DeviceName(ofMachine: run.environment.machineName())
+        }
+        guard let name = DeviceName(Bytes(typed.utf8)) else {
+            throw .usage(ServerMessages.badName(typed.bytes))
+        }
+        return name
     }
 
     /// `signet enable --server URL --password-key`
@@ -228,6 +244,7 @@ extension ServerAnswer {
             ("application", .bytes(application.bytes)), ("state", .string(state.word)),
             ("since", JSON.instant(since)), ("fingerprint", .bytes(fingerprint)),
             ("password", .bool(hasPasswordKey)),
+            ("deviceName", .optional(deviceName) { .bytes($0.bytes) }),
         ])
     }
 }
@@ -260,6 +277,19 @@ enum ServerMessages {
     /// The argument is not the URL of a server.
     static func badURL(_ text: Bytes) -> Text {
         "\(text) is not the URL of a server. A valid one looks like https://id.example.org"
+    }
+
+    /// The argument of `--name` cannot be a device's name.
+    static func badName(_ text: Bytes) -> Text {
+        """
+        \(text) cannot be the name of a device. A name has up to 64 letters without accents, \
+        digits, spaces and .-_()+, and begins with a letter or digit
+        """
+    }
+
+    /// The name under which the device is shown.
+    static func named(_ name: DeviceName) -> Text {
+        "the server shows it as '\(name.bytes)'"
     }
 
     /// What the touch is for; `action` as `Prompt.action` has it.
@@ -336,6 +366,12 @@ enum ServerMessages {
 
     private static func place(_ server: ServerAnswer) -> Text {
         let day = Text.date(server.since)
+        if let name = server.deviceName {
+            return """
+                \(server.server), as \(server.account) for \(server.application), since \(day), \
+                device '\(name.bytes)'
+                """
+        }
         return "\(server.server), as \(server.account) for \(server.application), since \(day)"
     }
 

@@ -9,6 +9,9 @@ extension OptionSyntax {
         summary: "the account to use; the default is your own. Root must name one")
     static let json = OptionSyntax(
         "json", summary: "print JSON; each document has a version and a kind")
+    static let name = OptionSyntax(
+        "name", ValueSyntax("NAME") { ServerMessages.badName($0) },
+        summary: "what the server calls this device; the default is the machine's name")
     static let password = OptionSyntax(
         "password",
         summary: "confirm with your password instead of a touch, where the server accepts that")

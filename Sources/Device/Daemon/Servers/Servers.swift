@@ -160,7 +160,8 @@ extension Servers {
     ) async throws(Denial) -> Answer {
         client.tell(asking: ServerURL(url))
         let relayRequest = RelayRequest.register(
-            server: ServerURL(url), code: request.code, device: state.device)
+            server: ServerURL(url), code: request.code, device: state.device,
+            name: request.deviceName)
         let answer = await relay.ask(relayRequest, for: account.uid)
         guard case .registered(let begun) = answer else {
             return try keys.settle(answer, url: url, account: account, signedBy: nil)
@@ -178,7 +179,8 @@ extension Servers {
             if request.factor == .password, password == nil { throw Denial(.passwordElsewhere) }
             let key = try snapshot.kept.servers.keep(
                 new.made, as: new.identifier, context: new.context, by: new.vault,
-                at: ServerRegistration(server: ServerURL(url), begun: begun),
+                at: ServerRegistration(
+                    server: ServerURL(url), begun: begun, deviceName: request.deviceName),
                 state: .proving, password: password?.key, now: accounts.instant)
             revocation.beginProving(key)
             return try await prove(
@@ -383,7 +385,7 @@ extension ServerAnswer {
         self.init(
             account: key.account, since: key.created.seconds, state: state, server: key.server,
             application: key.application, fingerprint: key.fingerprint,
-            hasPasswordKey: key.password != nil)
+            hasPasswordKey: key.password != nil, deviceName: key.deviceName)
     }
 }
 
