@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSONFormat
+import ServerAPI
 
 // JSON bodies; an invalid one becomes a problem that names the wrong field.
 extension JSON {

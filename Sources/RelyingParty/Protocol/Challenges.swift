@@ -44,7 +44,8 @@ extension Challenges {
         let isSigned = signatures.verifies(
             proof.statement.bytes, signature: proof.signature.bytes, namespace: .login, by: key,
             of: KeyName(credential: head.credential, factor: factor))
-        let now = core.now
+        let moment = core.moment
+        let now = moment.seconds
         return try await core.write { store throws(DatabaseFault) in
             guard let signer = try store.signers.signer(head),
                 signer.registration.key(for: factor) == key.point
@@ -53,7 +54,7 @@ extension Challenges {
                 return .failure(.refused)
             }
             let verdict = try store.redeem(
-                statement, action: action, of: signer, isSigned: isSigned, at: now)
+                statement, action: action, of: signer, isSigned: isSigned, at: moment)
             let result: Result<T, Problem> =
                 switch verdict {
                 case .failure(let problem): .failure(problem)
@@ -108,8 +109,9 @@ extension Transaction {
     /// database now, which may differ from `former`.
     fileprivate func redeem(
         _ statement: LoginStatement, action: ChallengeAction, of former: Signer, isSigned: Bool,
-        at now: Int64
+        at moment: Moment
     ) throws(DatabaseFault) -> Result<Signer, Problem> {
+        let now = moment.seconds
         let binding = ChallengeBinding(
             application: former.application.id, account: former.account.name,
             device: statement.head.device, action: action)
@@ -128,7 +130,7 @@ extension Transaction {
         if let objection = try objection(to: statement.claims, of: signer, action: action) {
             return .failure(objection)
         }
-        guard try registrations.advance(signer.registration.id, to: statement.claims, at: now)
+        guard try registrations.advance(signer.registration.id, to: statement.claims, at: moment)
         else {
             let asked = try challenges.issued(challenge: statement.challenge)
             return .failure(try countSetBack(of: signer, askedAt: asked, at: now))
@@ -199,7 +201,7 @@ extension Transaction {
     /// may only have been overtaken on its way: it is refused but not counted, so that an attacker
     /// who delays messages in the network cannot block a device.
     func countSetBack(
-        of signer: Signer, askedAt asked: Int64, at now: Int64
+        of signer: Signer, askedAt asked: Moment, at now: Int64
     ) throws(DatabaseFault) -> Problem {
         var problem = Problem.refused
         problem.remainingAttempts = try registrations.countFailure(
@@ -250,7 +252,8 @@ extension Challenges {
         let action = fields.action ?? .login
         guard action != .register else { throw .malformed("'action' is not one of a challenge") }
         let challenge: Challenge = try core.random()
-        let expires = core.now + ChallengeBinding.seconds
+        let moment = core.moment
+        let expires = moment.seconds + ChallengeBinding.seconds
         return try await core.write { store throws(DatabaseFault) in
             guard
                 let application = try store.applications.application(name: fields.application.text)
@@ -260,7 +263,8 @@ extension Challenges {
             let binding = ChallengeBinding(
                 application: application.id, account: fields.account.text,
                 device: fields.device, action: action)
-            try store.challenges.keep(challenge: challenge, binding: binding, until: expires)
+            try store.challenges.keep(
+                challenge: challenge, binding: binding, issued: moment, until: expires)
             return .success(
                 ChallengeAnswer(
                     challenge: challenge, audience: application.audience, expires: expires,

@@ -32,9 +32,10 @@ extension Operations {
         let isSigned = signer.hasSigned(
             proof.statement.bytes, claims: statement.claims, signature: proof.signature.bytes,
             namespace: .operation)
-        let now = core.now
+        let moment = core.moment
+        let now = moment.seconds
         return try await core.write { store throws(DatabaseFault) in
-            let result = try store.decide(statement, of: signer, isSigned: isSigned, at: now)
+            let result = try store.decide(statement, of: signer, isSigned: isSigned, at: moment)
             var entry = entry(.operationDecided, signer: signer, problem: result.problem)
             entry.detail =
                 OperationTrail(
@@ -114,8 +115,9 @@ extension Transaction {
     /// can make an operation FAILED. The counter and the decision are stored in this transaction;
     /// of several concurrent decisions, one takes effect and the others get `.conflict`.
     fileprivate func decide(
-        _ statement: OperationStatement, of former: Signer, isSigned: Bool, at now: Int64
+        _ statement: OperationStatement, of former: Signer, isSigned: Bool, at moment: Moment
     ) throws(DatabaseFault) -> Result<DecisionAnswer, Problem> {
+        let now = moment.seconds
         // Read again behind the lock that blocking also takes: the registration may have been
         // blocked or replaced while the signature was checked.
         try accounts.lockAccount(former.account.id)
@@ -136,8 +138,8 @@ extension Transaction {
         let status = operation.status(at: now)
         guard status == .pending else { return .failure(.over(status)) }
         let registration = signer.registration.id
-        guard try registrations.advance(registration, to: claims, at: now) else {
-            return .failure(try countSetBack(of: signer, askedAt: operation.created, at: now))
+        guard try registrations.advance(registration, to: claims, at: moment) else {
+            return .failure(try countSetBack(of: signer, askedAt: operation.issued, at: now))
         }
         let effect = DecisionEffect(
             statement.decision, factor: claims.signer, accepted: accepted, on: operation,

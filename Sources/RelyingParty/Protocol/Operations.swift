@@ -91,7 +91,8 @@ extension Operations {
         _ draft: DraftedOperation, of account: AccountRecord, session: [UInt8]?, call: Call
     ) async throws(Problem) -> OperationRecord {
         let application = try call.caller()
-        let now = core.now
+        let moment = core.moment
+        let now = moment.seconds
         let operation = NewOperation(
             id: try core.random(), challenge: try core.random(), account: account,
             template: draft.template, data: draft.text, device: draft.device, session: session,
@@ -113,7 +114,7 @@ extension Operations {
                 }
                 return .failure(objection)
             }
-            try store.operations.keep(operation, at: now)
+            try store.operations.keep(operation, at: moment)
             entry.detail =
                 OperationTrail(
                     operation: operation.id, template: draft.template.name,

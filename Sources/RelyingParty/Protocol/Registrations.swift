@@ -102,7 +102,8 @@ extension Registrations {
         let hash = try core.made { () throws(CryptoFault) in try code.digest() }
         let id: RegistrationID = try core.random()
         let challenge: Challenge = try core.random()
-        let now = core.now
+        let moment = core.moment
+        let now = moment.seconds
         return try await core.write { store throws(DatabaseFault) in
             guard let account = try store.activations.useActivation(hash, at: now),
                 let record = try store.accounts.account(account),
@@ -117,7 +118,8 @@ extension Registrations {
                 application: application.id, account: record.name, device: fields.device,
                 action: .register)
             try store.challenges.keep(
-                challenge: challenge, binding: binding, until: now + Self.proofSeconds)
+                challenge: challenge, binding: binding, issued: moment,
+                until: now + Self.proofSeconds)
             var entry = AuditEntry(
                 event: .registration, outcome: AuditEntry.begun, application: application.name,
                 account: record.name, registration: id)

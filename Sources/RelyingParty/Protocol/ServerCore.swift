@@ -18,6 +18,9 @@ struct ServerCore: Sendable {
     /// Seconds since 1970.
     var now: Int64 { clock.wallSeconds() }
 
+    /// The same time, where the order within a second counts.
+    var moment: Moment { Moment(microseconds: clock.wallMicroseconds()) }
+
     func read<T: Sendable>(
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
     ) async throws(Problem) -> T {

@@ -31,16 +31,17 @@ extension Transaction {
 extension ChallengeRows {
     /// Stores a new challenge of 32 bytes that is valid until `expires`, in seconds since 1970.
     func keep(
-        challenge: Challenge, binding: ChallengeBinding, until expires: Int64
+        challenge: Challenge, binding: ChallengeBinding, issued: Moment, until expires: Int64
     ) throws(DatabaseFault) {
         try store.add(
             """
-            INSERT INTO challenge (value, application, account, device, action, expires)
-            VALUES ($1, $2, $3, $4, $5, $6)
+            INSERT INTO challenge (value, application, account, device, action, expires, issued)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
             """,
             [
                 .id(challenge), .integer(binding.application), .text(binding.account),
                 .id(binding.device), .text(binding.action.rawValue), .integer(expires),
+                .integer(issued.microseconds),
             ])
     }
 
@@ -78,13 +79,13 @@ extension ChallengeRows {
         ).isEmpty
     }
 
-    /// When a challenge was issued, in seconds since 1970; not for challenges of registrations.
+    /// When a challenge was issued.
     ///
     /// The challenge must exist: call this in the transaction that used it up.
-    func issued(challenge: Challenge) throws(DatabaseFault) -> Int64 {
+    func issued(challenge: Challenge) throws(DatabaseFault) -> Moment {
         let rows = try store.run(
-            "SELECT expires FROM challenge WHERE value = $1", [.id(challenge)])
+            "SELECT issued FROM challenge WHERE value = $1", [.id(challenge)])
         guard let row = rows.first else { throw .broken("a challenge in use is gone") }
-        return try row.integer(0) - ChallengeBinding.seconds
+        return Moment(microseconds: try row.integer(0))
     }
 }

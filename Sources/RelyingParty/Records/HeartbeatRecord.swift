@@ -35,7 +35,8 @@ extension HeartbeatRows {
         guard isBeating else { throw .broken("the heartbeat was not stored") }
         let nothing = ChallengeBinding(
             application: 0, account: "", device: .zero, action: .login)
-        try store.challenges.keep(challenge: challenge, binding: nothing, until: 0)
+        try store.challenges.keep(
+            challenge: challenge, binding: nothing, issued: Moment(microseconds: 0), until: 0)
         guard
             try store.change("DELETE FROM challenge WHERE value = $1", [.id(challenge)]) == 1
         else { throw .broken("a challenge that was just stored is gone") }

@@ -40,13 +40,13 @@ extension OperationRows {
     /// Stores a new operation with the account's next number.
     ///
     /// Call this behind the account's lock.
-    func keep(_ operation: NewOperation, at now: Int64) throws(DatabaseFault) {
+    func keep(_ operation: NewOperation, at moment: Moment) throws(DatabaseFault) {
         try store.run(
             """
             INSERT INTO operation (id, application, account, template, data, challenge, status,
                 failures, max_failures, device, session_hash, additional, created, expires,
-                network, factors, number)
-            VALUES ($1, $2, $3, $4, $5, $6, 'PENDING', 0, $7, $8, $9, $10, $11, $12, $13, $14,
+                network, factors, issued, number)
+            VALUES ($1, $2, $3, $4, $5, $6, 'PENDING', 0, $7, $8, $9, $10, $11, $12, $13, $14, $15,
                 (SELECT COALESCE(MAX(number), 0) + 1 FROM operation WHERE account = $3))
             """,
             [
@@ -54,9 +54,10 @@ extension OperationRows {
                 .integer(operation.account.id), .text(operation.template.name),
                 .text(operation.data), .id(operation.challenge),
                 .integer(operation.template.maximumFailures), .id(ifPresent: operation.device),
-                optional(operation.session), .text(operation.additional), .integer(now),
+                optional(operation.session), .text(operation.additional),
+                .integer(moment.seconds),
                 .integer(operation.expires), optional(operation.network),
-                .text(operation.template.factors.rawValue),
+                .text(operation.template.factors.rawValue), .integer(moment.microseconds),
             ])
     }
 

@@ -26,6 +26,8 @@ struct OperationRecord: Equatable, Sendable {
     /// The application's data about the machine in front of the person, as JSON.
     let additional: String
     let created: Int64
+    /// The same, where the order within a second counts.
+    let issued: Moment
     let expires: Int64
     /// When it was ended, other than by expiring.
     let decided: Int64?
@@ -60,6 +62,7 @@ struct OperationRecord: Equatable, Sendable {
         session = try row.optionalBytes(10)
         additional = try row.text(11)
         created = try row.integer(12)
+        issued = Moment(microseconds: try row.integer(21))
         expires = try row.integer(13)
         decided = try row.optionalInteger(14)
         registration = try row.optionalID(15)
@@ -91,7 +94,7 @@ extension OperationRows {
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
                 registration, consumed, factors, factor, half,
-                (SELECT r.name FROM registration r WHERE r.id = operation.registration)
+                (SELECT r.name FROM registration r WHERE r.id = operation.registration), issued
             FROM operation WHERE id = $1
             """, [.id(id)])
         guard let row = rows.first else { return nil }
@@ -107,7 +110,7 @@ extension OperationRows {
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
                 registration, consumed, factors, factor, half,
-                (SELECT r.name FROM registration r WHERE r.id = operation.registration)
+                (SELECT r.name FROM registration r WHERE r.id = operation.registration), issued
             FROM operation
             WHERE account = $1 AND status = 'PENDING' AND expires > $2
                 AND (device IS NULL OR device = $3)
@@ -127,7 +130,7 @@ extension OperationRows {
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
                 registration, consumed, factors, factor, half,
-                (SELECT r.name FROM registration r WHERE r.id = operation.registration)
+                (SELECT r.name FROM registration r WHERE r.id = operation.registration), issued
             FROM operation WHERE account = $1 ORDER BY number DESC LIMIT $2
             """, [.integer(account), .integer(most)])
         var operations: [OperationRecord] = []

@@ -125,7 +125,7 @@ extension RegistrationRows {
     /// Returns false if the counter is not above the stored one, if a number exceeds 63 bits, or if
     /// the registration is not ACTIVE.
     func advance(
-        _ registration: RegistrationID, to claims: StatementClaims, at now: Int64
+        _ registration: RegistrationID, to claims: StatementClaims, at moment: Moment
     ) throws(DatabaseFault) -> Bool {
         guard let counter = Int64(exactly: claims.counter),
             let enrolment = Int64(exactly: claims.enrolment)
@@ -133,13 +133,13 @@ extension RegistrationRows {
         return try store.change(
             """
             UPDATE registration SET counter = $1, enrolment = $2, secure_boot = $3, failures = 0,
-                last_used = $4, advanced = $4
+                last_used = $4, advanced = $7
             WHERE id = $5 AND status = 'ACTIVE' AND counter < $6
             """,
             [
                 .integer(counter), .integer(enrolment),
-                .text("\(claims.integrity.secureBoot.word)"), .integer(now),
-                .id(registration), .integer(counter),
+                .text("\(claims.integrity.secureBoot.word)"), .integer(moment.seconds),
+                .id(registration), .integer(counter), .integer(moment.microseconds),
             ]) == 1
     }
 
@@ -157,18 +157,18 @@ extension RegistrationRows {
 
     /// Counts a counter that did not increase; at the limit the registration becomes BLOCKED.
     ///
-    /// `asked` is when the device was challenged, in seconds since 1970. Returns how many failures
+    /// `asked` is when the device was challenged. Returns how many failures
     /// are left, or nil if this one is not counted, because the device was challenged before the
     /// stored counter was accepted or the registration is not ACTIVE.
     func countFailure(
-        _ registration: RegistrationID, askedAt asked: Int64, limit: Int64, at now: Int64
+        _ registration: RegistrationID, askedAt asked: Moment, limit: Int64, at now: Int64
     ) throws(DatabaseFault) -> Int64? {
         let rows = try store.run(
             """
             UPDATE registration SET failures = failures + 1
             WHERE id = $1 AND status = 'ACTIVE' AND (advanced IS NULL OR advanced < $2)
             RETURNING failures
-            """, [.id(registration), .integer(asked)])
+            """, [.id(registration), .integer(asked.microseconds)])
         guard let row = rows.first else { return nil }
         let left = max(0, limit - (try row.integer(0)))
         if left == 0 {

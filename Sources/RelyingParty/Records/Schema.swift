@@ -12,6 +12,7 @@ enum Schema {
         Migration(3, statements: third), Migration(4, statements: fourth),
         Migration(5, statements: callbacks), Migration(6, statements: attestation),
         Migration(7, statements: passwordFactor), Migration(8, statements: names),
+        Migration(9, statements: moments),
     ]
 
     private static let first = [
@@ -43,7 +44,7 @@ enum Schema {
             maker TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
         """,
         "CREATE INDEX activation_account ON activation (account)",
-        // `advanced`: when the stored counter was accepted; NULL if it is still that of the proof.
+        // `advanced`: when the stored counter was accepted, see `moments`; NULL if it is still that of the proof.
         """
         CREATE TABLE registration (
             id {bytes} PRIMARY KEY, account BIGINT NOT NULL REFERENCES account (id),
@@ -242,6 +243,17 @@ enum Schema {
         "ALTER TABLE operation ADD COLUMN factor TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE operation ADD COLUMN half {bytes}",
         "UPDATE operation SET factor = 'fingerprint' WHERE status IN ('APPROVED', 'REJECTED')",
+    ]
+
+    /// When devices were challenged and last accepted, in microseconds since 1970; a copied key
+    /// that asks within the second of the last login is noticed.
+    private static let moments = [
+        "ALTER TABLE challenge ADD COLUMN issued BIGINT NOT NULL DEFAULT 0",
+        // A challenge was valid for 60 s.
+        "UPDATE challenge SET issued = (expires - 60) * 1000000",
+        "ALTER TABLE operation ADD COLUMN issued BIGINT NOT NULL DEFAULT 0",
+        "UPDATE operation SET issued = created * 1000000",
+        "UPDATE registration SET advanced = advanced * 1000000",
     ]
 
     /// What devices call themselves.

@@ -12,31 +12,42 @@ package struct Clock: Sendable {
     package var sinceBoot: @Sendable () -> Duration
     /// The seconds since 1970 UTC, for display only, because this clock can be set.
     package var wallSeconds: @Sendable () -> Int64
+    /// The microseconds since 1970 UTC of the same clock, to order what happens within a second.
+    package var wallMicroseconds: @Sendable () -> Int64
 
-    /// Combines three clocks.
+    /// Combines three clocks; without `wallMicroseconds`, the second is all that is known.
     package init(
         boot: @escaping @Sendable () throws(SystemFault) -> String,
         sinceBoot: @escaping @Sendable () -> Duration,
-        wallSeconds: @escaping @Sendable () -> Int64
+        wallSeconds: @escaping @Sendable () -> Int64,
+        wallMicroseconds: (@Sendable () -> Int64)? = nil
     ) {
         self.boot = boot
         self.sinceBoot = sinceBoot
         self.wallSeconds = wallSeconds
+        self.wallMicroseconds = wallMicroseconds ?? { wallSeconds() * 1_000_000 }
     }
 
     /// The machine's own clocks.
     package static let system = Clock(
         boot: { () throws(SystemFault) -> String in try bootIdentifier() },
         sinceBoot: { reading(CLOCK_BOOTTIME).duration },
-        wallSeconds: { reading(CLOCK_REALTIME).seconds })
+        wallSeconds: { reading(CLOCK_REALTIME).seconds },
+        wallMicroseconds: { reading(CLOCK_REALTIME).microseconds })
 }
 
-private func reading(_ clock: clockid_t) -> (duration: Duration, seconds: Int64) {
+private func reading(
+    _ clock: clockid_t
+) -> (duration: Duration, seconds: Int64, microseconds: Int64) {
     var time = timespec()
     // Neither clock can fail on a kernel that runs this program.
     _ = unsafe clock_gettime(clock, &time)
     let whole = Int64(time.tv_sec)
-    return (.seconds(whole) + .nanoseconds(Int64(time.tv_nsec)), whole)
+    let nanoseconds = Int64(time.tv_nsec)
+    return (
+        .seconds(whole) + .nanoseconds(nanoseconds), whole,
+        whole * 1_000_000 + nanoseconds / 1_000
+    )
 }
 
 /// Reads /proc/sys/kernel/random/boot_id, a UUID as text; random(4).

@@ -159,6 +159,8 @@ struct Exchange: Sendable {
 final class TestTime: Sendable {
     static let start: Int64 = 1_800_000_000
     private let seconds = Atomic<Int64>(start)
+    /// What has passed of the present second.
+    private let microseconds = Atomic<Int64>(0)
 
     var now: Int64 { seconds.load(ordering: .sequentiallyConsistent) }
 
@@ -167,10 +169,18 @@ final class TestTime: Sendable {
         seconds.add(count, ordering: .sequentiallyConsistent)
     }
 
+    /// Lets time pass within the present second.
+    func pass(microseconds count: Int64) {
+        microseconds.add(count, ordering: .sequentiallyConsistent)
+    }
+
     var clock: Clock {
         Clock(
             boot: { "test" }, sinceBoot: { .seconds(self.now - Self.start) },
-            wallSeconds: { self.now })
+            wallSeconds: { self.now },
+            wallMicroseconds: {
+                self.now * 1_000_000 + self.microseconds.load(ordering: .sequentiallyConsistent)
+            })
     }
 }
 

@@ -249,8 +249,8 @@ struct LoginTests {
 
     @Test(
         "that was held back on its way until a later one has passed is refused, and not counted",
-        arguments: Backend.allCases, [0, 20] as [Int64])
-    func heldBack(backend: Backend, seconds: Int64) async throws {
+        arguments: Backend.allCases, [(0, 0), (0, 20), (20, 0)] as [(Int64, Int64)])
+    func heldBack(backend: Backend, time: (seconds: Int64, microseconds: Int64)) async throws {
         var policy = ApplicationPolicy()
         policy.maximumFailures = 2
         let server = try await TestServer.make(backend, policy: policy)
@@ -262,9 +262,11 @@ struct LoginTests {
                 try await server.challenge(device), "login", at: server.time.now)
             held.append(try device.signed(statement.encoded(), .login))
         }
-        server.time.pass(seconds)
+        server.time.pass(time.seconds)
+        server.time.pass(microseconds: time.microseconds)
         #expect(try await server.logIn(device).status == 200)
-        server.time.pass(seconds)
+        server.time.pass(time.seconds)
+        server.time.pass(microseconds: time.microseconds)
         for body in held {
             let reply = try await server.send("POST", "/v1/login", body)
             #expect(reply.code == "refused")
@@ -299,6 +301,32 @@ struct LoginTests {
             "POST", "/v1/login", try device.signed(statement.encoded(), .login))
         #expect(reply.code == "refused")
         #expect(reply["remainingAttempts"] as? Int == 4)
+    }
+
+    @Test(
+        "of a copy that asks within the second of the last login is counted, too",
+        arguments: Backend.allCases)
+    func copiedAtOnce(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        try await server.makeTemplate()
+        device.counter = 100
+        #expect(try await server.logIn(device).status == 200)
+        server.time.pass(microseconds: 1)
+        device.counter = 50
+        let reply = try await server.logIn(device)
+        #expect(reply.code == "refused" && reply["remainingAttempts"] as? Int == 4)
+        let operation = try await server.operation()
+        let decision = try await server.decide(operation, by: device)
+        #expect(decision.code == "refused" && decision["remainingAttempts"] as? Int == 3)
+        // An operation of before is not.
+        device.counter = 200
+        server.time.pass(microseconds: 1)
+        #expect(try await server.logIn(device).status == 200)
+        device.counter = 150
+        let late = try await server.decide(operation, by: device)
+        #expect(late.code == "refused" && late["remainingAttempts"] == nil)
     }
 
     @Test("requires no more than the policy does", arguments: Backend.allCases)
