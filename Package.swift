@@ -103,6 +103,9 @@ func programs() -> Package {
             .library(name: "playedusb", type: .dynamic, targets: ["PlayedUSB"]),
         ],
         targets: shared(common) + [
+            // Writes the lists of all commands, requests and the like when they are compiled.
+            .plugin(name: "Listing", capability: .buildTool(), path: "Plugins/Listing"),
+
             // C libraries: a module map and a header of includes, nothing else.
             .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
             .systemLibrary(name: "COpenSSL", path: "Sources/C/COpenSSL", pkgConfig: "libcrypto"),
@@ -269,7 +272,7 @@ func programs() -> Package {
                     "Domain", "JSONFormat", "LoginMessages", "LoginProtocol", "Posix",
                     "SignedFormats",
                 ], path: "Sources/Device/Command",
-                swiftSettings: common),
+                swiftSettings: common, plugins: ["Listing"]),
             .target(
                 name: "Notifier",
                 dependencies: [

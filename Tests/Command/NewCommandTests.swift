@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentSyntax
-import Command
 import Generators
 import LoginMessages
 import TestSupport
 import Testing
+
+@testable import Command
 
 /// One declaration is all that parser, help, completions and manual page need.
 @Suite("A new command")
@@ -37,6 +38,18 @@ struct NewCommandTests {
             #expect(throws: UsageFault.self) { try Self.program.read(words) }
         }
         #expect(Self.program.mistakes == [])
+    }
+
+    @Test("is listed because it is a Command, and has a place of its own in the help and a name")
+    func listed() {
+        let commands = Commands.all
+        #expect(commands.count == Listed.commands.count)
+        for (one, next) in zip(commands, commands.dropFirst()) {
+            #expect(one.helpPosition < next.helpPosition, "\(one) and \(next)")
+        }
+        #expect(Set(commands.map { $0.syntax.name }).count == commands.count)
+        let groups = Commands.syntax.groups.map(\.name)
+        #expect(Set(groups).count == groups.count)
     }
 
     @Test("is in the help")

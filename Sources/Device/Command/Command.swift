@@ -5,10 +5,14 @@ import LoginMessages
 
 /// One command of `signet`: its declaration and its action.
 ///
-/// A new command is a type that conforms to this protocol, in a file of its own, and an entry in
-/// `Commands.all`. Parser, help, completions and the synopses of the documentation follow from its
-/// declaration.
+/// A new command is a type that conforms to this protocol, in a file of its own in `Commands`;
+/// nothing else lists it. Parser, help, completions and the synopses of the documentation follow
+/// from its declaration.
 protocol Command: SendableMetatype {
+    /// Its place in the help: commands stand there in ascending order, and no two have the same.
+    static var helpPosition: Int { get }
+    /// The group that its name begins with, declared by one command of the group; nil elsewhere.
+    static var group: GroupSyntax? { get }
     /// What it is called with.
     static var syntax: CommandSyntax { get }
 
@@ -18,21 +22,19 @@ protocol Command: SendableMetatype {
     func perform() throws(CommandFault)
 }
 
+extension Command {
+    static var group: GroupSyntax? { nil }
+}
+
 /// All commands, in the order of the help.
 package enum Commands {
-    static let all: [any Command.Type] = [
-        StatusCommand.self, EnrollCommand.self, ListCommand.self, DeleteCommand.self,
-        VerifyCommand.self, EnableCommand.self, DisableCommand.self, UnlockCommand.self,
-        ReadersCommand.self, VaultCommand.self, LogCommand.self, ConfigCommand.self,
-        DoctorCommand.self, NotifyCommand.self, LoginCommand.self, SignCommand.self,
-        OperationsCommand.self, MACTokenCommand.self, ImportCommand.self, SecretSetCommand.self,
-        SecretGetCommand.self, SecretListCommand.self, SecretDeleteCommand.self, HelpCommand.self,
-    ]
+    /// Every `Command` of this target, see `Plugins/Listing`.
+    static let all = Listed.commands.sorted { $0.helpPosition < $1.helpPosition }
 
     /// The program `signet`.
     package static let syntax = ProgramSyntax(
         "signet", summary: "fingerprint login with a proof that others can verify",
-        groups: [GroupSyntax("secret", summary: "store secrets that a touch releases")],
+        groups: all.compactMap { $0.group },
         commands: all.map { $0.syntax }, helpCommand: HelpCommand.syntax.name,
         notes: [ExitCode.heading]
             + Table.lines(ExitCode.allCases.map { ["\($0.rawValue)".text, $0.text] })

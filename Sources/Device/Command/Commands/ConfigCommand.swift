@@ -12,6 +12,7 @@ import Posix
 
 /// `signet config`: shows the settings in force, or checks configuration files with `--check`.
 struct ConfigCommand: Command {
+    static let helpPosition = 120
     static let syntax = CommandSyntax(
         "config", summary: "show the settings in force, and where they come from",
         forms: [

@@ -8,6 +8,7 @@ import LoginProtocol
 
 /// `signet delete`: deletes one finger or all of them.
 struct DeleteCommand: Command {
+    static let helpPosition = 40
     static let syntax = CommandSyntax(
         "delete", summary: "delete one finger, or all",
         forms: [

@@ -7,6 +7,7 @@ import LoginMessages
 
 /// `signet disable`: turns off login by finger, a server's registration, or the signing key.
 struct DisableCommand: Command {
+    static let helpPosition = 70
     static let syntax = CommandSyntax(
         "disable", summary: "turn fingerprint login off; the fingers stay enrolled",
         forms: [

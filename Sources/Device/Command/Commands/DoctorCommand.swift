@@ -11,6 +11,7 @@ import Posix
 
 /// `signet doctor`: examines this machine and prints findings, each with its remedy.
 struct DoctorCommand: Command {
+    static let helpPosition = 130
     static let syntax = CommandSyntax(
         "doctor",
         summary:

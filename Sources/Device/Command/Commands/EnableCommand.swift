@@ -8,6 +8,7 @@ import LoginProtocol
 
 /// `signet enable`: turns on login by finger, registers at a server, or makes the signing key.
 struct EnableCommand: Command {
+    static let helpPosition = 60
     static let syntax = CommandSyntax(
         "enable", summary: "turn fingerprint login on for the fingers enrolled now",
         forms: [

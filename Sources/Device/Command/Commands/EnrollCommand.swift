@@ -8,6 +8,7 @@ import LoginProtocol
 
 /// `signet enroll`: adds a finger; without a name, the first in `preference` that is not enrolled.
 struct EnrollCommand: Command {
+    static let helpPosition = 20
     static let syntax = CommandSyntax(
         "enroll", summary: "add a finger: right-index, or the next free one",
         operands: [

@@ -6,6 +6,7 @@ import LoginMessages
 
 /// `signet help`: the overview of all commands, and a page for each.
 struct HelpCommand: Command {
+    static let helpPosition = 240
     static let syntax = CommandSyntax(
         "help", summary: "show this text",
         operands: [OperandSyntax(ValueSyntax("COMMAND", kind: .command), count: 0...2)],

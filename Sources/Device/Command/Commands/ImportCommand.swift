@@ -11,6 +11,7 @@ import LoginProtocol
 ///
 /// It exits with `.denied` unless every file was imported or is already enrolled.
 struct ImportCommand: Command {
+    static let helpPosition = 190
     static let syntax = CommandSyntax(
         "import-fprintd", summary: "import the fingers that fprintd has stored, without a new scan",
         options: [.account, .passwordStdin, .json])

@@ -8,6 +8,7 @@ import LoginMessages
 
 /// `signet list`: lists the account's enrolled fingers.
 struct ListCommand: Command {
+    static let helpPosition = 30
     static let syntax = CommandSyntax(
         "list", summary: "list the fingers of an account", options: [.account, .json])
 

@@ -24,6 +24,7 @@ struct LogAnswers {
 
 /// `signet log`: shows, verifies or exports the account's receipts.
 struct LogCommand: Command {
+    static let helpPosition = 110
     static let syntax = CommandSyntax(
         "log", summary: "list the receipts of an account's logins",
         forms: [

@@ -10,6 +10,7 @@ import Posix
 
 /// `signet login`: logs in at a server with a touch, or with the password in its place.
 struct LoginCommand: Command {
+    static let helpPosition = 150
     static let syntax = CommandSyntax(
         "login",
         summary:

@@ -11,6 +11,7 @@ import SignedFormats
 
 /// `signet mac-token`: obtains, lists, removes and uses MAC tokens of servers.
 struct MACTokenCommand: Command {
+    static let helpPosition = 180
     static let syntax = CommandSyntax(
         "mac-token",
         summary: """

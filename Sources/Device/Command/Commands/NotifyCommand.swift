@@ -6,6 +6,7 @@ import Posix
 
 /// `signet notify`: runs the program that shows notices of touches on a desktop.
 struct NotifyCommand: Command {
+    static let helpPosition = 140
     static let syntax = CommandSyntax(
         "notify", summary: "show a desktop notice for a touch that no terminal announces")
 

@@ -10,6 +10,7 @@ import Posix
 /// `signet operations`: lists, shows, decides and watches operations that await approval at
 /// servers.
 struct OperationsCommand: Command {
+    static let helpPosition = 170
     static let syntax = CommandSyntax(
         "operations",
         summary: """

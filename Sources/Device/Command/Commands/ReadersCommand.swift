@@ -10,6 +10,7 @@ import LoginProtocol
 /// `signet readers`: lists the readers, shows what one reports, and lists or deletes the prints that
 /// they store.
 struct ReadersCommand: Command {
+    static let helpPosition = 90
     static let syntax = CommandSyntax(
         "readers", summary: "list the fingerprint readers of this machine",
         forms: [

@@ -11,6 +11,9 @@ import Posix
 
 /// `signet secret set`: stores a secret that only a touch releases.
 struct SecretSetCommand: Command {
+    static let helpPosition = 200
+    static let group: GroupSyntax? = GroupSyntax(
+        "secret", summary: "store secrets that a touch releases")
     static let syntax = CommandSyntax(
         "secret set",
         summary: "store a secret that a touch releases: from standard input, or typed without echo",
@@ -23,6 +26,7 @@ struct SecretSetCommand: Command {
 
 /// `signet secret get`: writes only the secret to standard output; notices go to standard error.
 struct SecretGetCommand: Command {
+    static let helpPosition = 210
     static let syntax = CommandSyntax(
         "secret get", summary: "write a secret to standard output after a touch",
         operands: [.secretName],
@@ -35,6 +39,7 @@ struct SecretGetCommand: Command {
 
 /// `signet secret list`: lists the account's secrets without their contents.
 struct SecretListCommand: Command {
+    static let helpPosition = 220
     static let syntax = CommandSyntax(
         "secret list", summary: "list the names of the secrets, and whether they can be opened",
         options: [.account, .json])
@@ -46,6 +51,7 @@ struct SecretListCommand: Command {
 
 /// `signet secret delete`: deletes a secret.
 struct SecretDeleteCommand: Command {
+    static let helpPosition = 230
     static let syntax = CommandSyntax(
         "secret delete", summary: "delete a secret", operands: [.secretName],
         options: [.account, .json])

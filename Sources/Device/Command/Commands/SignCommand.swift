@@ -13,6 +13,7 @@ import SignedFormats
 ///
 /// A signature of the daemon is verified here before it is written or printed.
 struct SignCommand: Command {
+    static let helpPosition = 160
     static let syntax = CommandSyntax(
         "sign", summary: "sign files, a challenge or an HTTP request with a touch",
         forms: [

@@ -11,6 +11,7 @@ import SignedFormats
 
 /// `signet status`: shows whether fingerprint login works for an account, and what to do if not.
 struct StatusCommand: Command {
+    static let helpPosition = 10
     static let syntax = CommandSyntax(
         "status", summary: "show what works, what does not, and what to do now",
         options: [.account, .json])

@@ -7,6 +7,7 @@ import LoginMessages
 
 /// `signet unlock`: lifts a lockout.
 struct UnlockCommand: Command {
+    static let helpPosition = 80
     static let syntax = CommandSyntax(
         "unlock", summary: "end the lockout after too many failed scans",
         options: [.account, .passwordStdin, .json])

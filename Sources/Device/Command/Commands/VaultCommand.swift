@@ -10,6 +10,7 @@ import SignedFormats
 
 /// `signet vault`: shows the vaults, and moves keys between them.
 struct VaultCommand: Command {
+    static let helpPosition = 100
     static let syntax = CommandSyntax(
         "vault",
         summary: "show where the keys are stored, or move an account's key to the other vault",

@@ -10,6 +10,7 @@ import SignedFormats
 
 /// `signet verify`: asks for a touch and reports which finger matched; nothing is signed.
 struct VerifyCommand: Command {
+    static let helpPosition = 50
     static let syntax = CommandSyntax(
         "verify", summary: "check whether the reader recognises the finger",
         options: [

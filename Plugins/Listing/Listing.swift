@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import PackagePlugin
+
+/// Lists the types of a target that conform to a protocol, so that a new type needs no entry anywhere.
+///
+/// Before a target of `lists` is compiled, `Plugins/listing.awk` writes one more source file for it,
+/// with `enum Listed` and one property for each list. It runs again whenever a file of the target
+/// is added, removed or changed. It is a script because a program would be built with the flags of
+/// the target that it serves, and the fuzzer's have a `main` of their own.
+@main
+struct Listing: BuildToolPlugin {
+    /// The name of each list and the protocol of its types, by target.
+    private static let lists: [String: [(name: String, kind: String)]] = [
+        "Command": [("commands", "Command")]
+    ]
+
+    func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
+        guard let module = target as? SourceModuleTarget, let lists = Self.lists[target.name] else {
+            throw Unlisted(target: target.name)
+        }
+        let script = context.package.directoryURL.appending(path: "Plugins/listing.awk")
+        let sources = module.sourceFiles(withSuffix: ".swift").map(\.url)
+            .sorted { $0.path() < $1.path() }
+        let output = context.pluginWorkDirectoryURL.appending(path: "Listed.swift")
+        return [
+            .buildCommand(
+                displayName: "Listing the types of \(target.name)",
+                executable: URL(filePath: "/usr/bin/env"),
+                arguments: [
+                    "awk", "-f", script.path(), "-v", "output=\(output.path())", "-v",
+                    "lists=\(lists.map { "\($0.name)=\($0.kind)" }.joined(separator: " "))",
+                ] + sources.map { $0.path() },
+                inputFiles: [script] + sources, outputFiles: [output])
+        ]
+    }
+
+    /// A target uses the plugin and has no lists.
+    private struct Unlisted: Error, CustomStringConvertible {
+        let target: String
+        var description: String { "Plugins/Listing/Listing.swift has no list for \(target)" }
+    }
+}
