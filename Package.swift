@@ -131,7 +131,7 @@ func programs() -> Package {
                 name: "CommandProtocol",
                 dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
                 path: "Sources/Device/CommandProtocol",
-                swiftSettings: common),
+                swiftSettings: common, plugins: ["Listing"]),
             .target(
                 name: "CommandMessages",
                 dependencies: [
@@ -367,6 +367,10 @@ func programs() -> Package {
                     "CTestSupport", "CommandProtocol", "Crypto", "Domain", "LoginProtocol", "Posix",
                 ],
                 path: "Tests/Support", swiftSettings: common),
+            .target(
+                name: "FrameSamples",
+                dependencies: ["CommandProtocol", "Domain", "LoginProtocol", "TestSupport"],
+                path: "Tests/FrameSamples", swiftSettings: common, plugins: ["Listing"]),
             .target(name: "TestScopes", path: "Tests/Scopes", swiftSettings: common),
             .target(
                 name: "StateSupport",
@@ -440,11 +444,15 @@ func programs() -> Package {
                 linkerSettings: [.linkedLibrary("pam")]),
             .testTarget(
                 name: "LoginProtocolTests",
-                dependencies: ["CommandProtocol", "Domain", "LoginProtocol", "TestSupport"],
+                dependencies: [
+                    "CommandProtocol", "Domain", "FrameSamples", "LoginProtocol", "TestSupport",
+                ],
                 path: "Tests/LoginProtocol", swiftSettings: common),
             .testTarget(
                 name: "CommandProtocolTests",
-                dependencies: ["CommandProtocol", "Domain", "LoginProtocol", "TestSupport"],
+                dependencies: [
+                    "CommandProtocol", "Domain", "FrameSamples", "LoginProtocol", "TestSupport",
+                ],
                 path: "Tests/CommandProtocol", swiftSettings: common),
             .testTarget(
                 name: "DomainTests", dependencies: ["Domain", "SignedFormats", "TestSupport"],

@@ -12,7 +12,9 @@ import PackagePlugin
 struct Listing: BuildToolPlugin {
     /// The name of each list and the protocol of its types, by target.
     private static let lists: [String: [(name: String, kind: String)]] = [
-        "Command": [("commands", "Command")]
+        "Command": [("commands", "Command")],
+        "CommandProtocol": [("requests", "DaemonRequest"), ("answers", "DaemonAnswer")],
+        "FrameSamples": [("families", "RequestFamily")],
     ]
 
     func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Domain
+import FrameSamples
 import LoginProtocol
 import TestSupport
 import Testing
@@ -107,34 +108,16 @@ struct RequestFactTests {
 
     @Test("the commands that ask for a touch have names, in the queue and in the log")
     func commands() {
-        let expected: [String: (String, String)] = [
-            "verify": ("signet verify", "signet verify"),
-            "enroll": ("signet enroll", "signet enroll"),
-            "secretGet": ("signet secret get", "signet secret get"),
-            "serverEnable": ("signet enable", "signet enable --server"),
-            "serverLogin": ("signet login", "signet login"),
-            "serverPasswordKey": ("signet enable", "signet enable --server"),
-            "sign": ("signet sign", "signet sign"),
-            "signingEnable": ("signet enable", "signet enable --signing"),
-            "macTokenAdd": ("signet mac-token", "signet mac-token add"),
-            "operationList": ("signet operations", "signet operations"),
-            "operationShow": ("signet operations", "signet operations"),
-            "operationDecide": ("signet operations", "signet operations"),
-        ]
-        for request in Request.all {
-            let (shown, logged) = expected[request.verb.protocolName] ?? ("", "")
-            #expect(request.command == shown && request.loggedCommand == logged)
+        for expected in SampleFrames.expectations {
+            #expect(expected.type.command == expected.command)
+            #expect(expected.type.loggedCommand == expected.loggedCommand)
         }
     }
 
     @Test("the journal has room for every decision but those of polling, and for no offer")
     func logging() {
-        for request in Request.all {
-            switch request.verb.protocolName {
-            case "operationList": #expect(request.logging == .denials)
-            case "offer": #expect(request.logging == .debugging)
-            default: #expect(request.logging == .full)
-            }
+        for expected in SampleFrames.expectations {
+            #expect(expected.type.logging == expected.logging)
         }
     }
 

@@ -41,10 +41,17 @@ struct RequestListTests {
         #expect(LoginVerb.allCases.count == 6)
     }
 
+    @Test("has answers, each kind and name once")
+    func answers() {
+        let all = AnswerKind.allCases
+        #expect(Set(all.map(\.rawValue)).count == all.count)
+        #expect(Set(all.map(\.protocolName)).count == all.count)
+    }
+
     @Test("has answers that include those to the PAM module, by name and number")
     func answersToLogins() {
         for kind in LoginAnswerKind.allCases {
-            #expect(AnswerKind(rawValue: kind.rawValue).map { "\($0)" } == "\(kind)")
+            #expect(AnswerKind(rawValue: kind.rawValue)?.protocolName == "\(kind)")
         }
         #expect(LoginAnswerKind.allCases.count == 4)
     }

@@ -3,7 +3,8 @@
 import PackageDescription
 
 // A package of its own, so that nothing that is installed or tested is built with the fuzzer in it.
-// `Sources` is the real one, by a symbolic link: `package` declarations can be reached from here.
+// `Sources`, `Plugins`, `FrameSamples` and `Values` are the real ones, by symbolic links: `package`
+// declarations can be reached from here.
 
 /// As in ../../Package.swift, and with what `@testable` needs.
 let common: [SwiftSetting] = [
@@ -20,6 +21,7 @@ let common: [SwiftSetting] = [
 let package = Package(
     name: "fuzz",
     targets: [
+        .plugin(name: "Listing", capability: .buildTool(), path: "Plugins/Listing"),
         .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
         .systemLibrary(name: "COpenSSL", path: "Sources/C/COpenSSL", pkgConfig: "libcrypto"),
         .systemLibrary(name: "CGLib", path: "Sources/C/CGLib", pkgConfig: "gio-unix-2.0"),
@@ -59,7 +61,7 @@ let package = Package(
         .target(
             name: "CommandProtocol", dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
             path: "Sources/Device/CommandProtocol",
-            swiftSettings: common),
+            swiftSettings: common, plugins: ["Listing"]),
         .target(
             name: "CommandMessages",
             dependencies: [
@@ -145,7 +147,7 @@ let package = Package(
                 "CommandProtocol", "Configuration", "ConfigurationFiles", "Crypto", "Doctor",
                 "Domain", "JSONFormat", "LoginMessages", "LoginProtocol", "Posix", "SignedFormats",
             ], path: "Sources/Device/Command",
-            swiftSettings: common),
+            swiftSettings: common, plugins: ["Listing"]),
         .target(
             name: "Systemd", dependencies: ["CSystemd", "Posix"], path: "Sources/System/Systemd",
             swiftSettings: common),
@@ -166,14 +168,22 @@ let package = Package(
                 "Domain", "HTTPClient", "HTTPServer", "JSONFormat", "LoginMessages", "Posix", "SQL",
                 "ServerAPI", "SignedFormats", "Systemd", "TPMStructures",
             ], path: "Sources/RelyingParty", swiftSettings: common),
+        // What the tests use, too.
+        .target(
+            name: "TestSupport", dependencies: ["Domain"], path: "Values", swiftSettings: common),
+        .target(
+            name: "FrameSamples",
+            dependencies: ["CommandProtocol", "Domain", "LoginProtocol", "TestSupport"],
+            path: "FrameSamples", swiftSettings: common, plugins: ["Listing"]),
         .executableTarget(
             name: "harnesses",
             dependencies: [
                 "ArgumentSyntax", "Authorization", "CGLib", "Command", "CommandProtocol",
                 "Configuration", "Crypto", "DBus", "Doctor", "Domain", "FingerprintReader",
-                "HTTPServer", "JSONFormat", "LoginMessages", "LoginProtocol", "MainContext",
+                "FrameSamples", "HTTPServer", "JSONFormat", "LoginMessages", "LoginProtocol",
+                "MainContext",
                 "ModuleOptions", "ReaderProtocol", "RelyingParty", "Sealing", "SignedFormats",
-                "State", "TPM", "TPMStructures",
+                "State", "TPM", "TPMStructures", "TestSupport",
             ],
             path: "Harnesses",
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]),

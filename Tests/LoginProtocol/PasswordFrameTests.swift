@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import FrameSamples
 import LoginProtocol
 import TestSupport
 import Testing
@@ -94,7 +95,7 @@ struct LoginAnswerTests {
     func receipt() throws {
         let frame = try Answer.assertion(Assertion(statement: [1], signature: [2])).encoded()
         let password = field(Field.password.rawValue, Bytes("x".utf8))
-        for kind in [AnswerKind.assertion, .receipt] {
+        for kind in [CommonAnswerKind.assertion, .receipt] {
             let packet = [1, kind.rawValue] + password + frame.dropFirst(2)
             #expect(fault(packet, isRequest: false) == .unexpectedField)
         }

@@ -139,7 +139,7 @@ struct ProtocolDocumentTests {
         let half = rows.prefix(rows.count / 2)
         #expect(half.map { "\($0[0]) \($0[1])" } == entries(AnswerKind.self))
         let expected = AnswerKind.allCases.map {
-            ["\($0.rawValue)", "`\($0)`", fieldList(kind: $0.rawValue)]
+            ["\($0.rawValue)", "`\($0.protocolName)`", fieldList(kind: $0.rawValue)]
         }
         #expect(rows.dropFirst(rows.count / 2).map { $0 } == expected)
     }

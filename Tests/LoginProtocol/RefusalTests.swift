@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Domain
+import FrameSamples
 import LoginProtocol
 import TestSupport
 import Testing
@@ -112,7 +113,7 @@ struct RefusalTests {
         let choices: [Field: ClosedRange<UInt8>] = [
             .finger: 1...10, .reason: 1...50, .cause: 1...10, .notice: 1...13, .scan: 1...2,
             .retry: 1...7, .state: 1...4, .lock: 1...3, .keyringState: 1...5,
-            .verb: 1...UInt8(Verb.allCases.count),
+            .verb: 1...(Verb.allCases.map(\.rawValue).max() ?? 0),
         ]
         for (frame, isRequest) in sampleFrames {
             let parts = fields(of: frame)
@@ -156,7 +157,7 @@ struct RefusalTests {
                         try Request.status(account: AccountName(name)).encoded()
                     }
                 }
-                let wanted = [1, AnswerKind.passwordWanted.rawValue] + field(1, name)
+                let wanted = [1, CommonAnswerKind.passwordWanted.rawValue] + field(1, name)
                 #expect(fault(wanted, isRequest: false) == .malformedValue)
             }
         }
@@ -183,7 +184,7 @@ struct RefusalTests {
 
     @Test("an authentication without a try")
     func noTries() throws {
-        var frame = try SampleFrames.requests[0].encoded()
+        var frame = try LoginFrames.requests[0].encoded()
         frame[frame.count - 1] = 0
         #expect(fault(frame, isRequest: true) == .malformedValue)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Domain
+import FrameSamples
 import LoginProtocol
 import TestSupport
 import Testing
@@ -85,7 +86,7 @@ struct RelayFrameTests {
             RelayOperation(
                 account: ServerAccountName([1]), challenge: .sample(0..<32),
                 application: ApplicationName([1]), audience: Audience([2]),
-                content: SampleFrames.operation, state: .pending,
+                content: OperationFrames.operation, state: .pending,
                 failures: OperationFailures(count: 0, most: 5), factors: .both,
                 missing: .password)),
         .proven(.active, fingerprint: []),
@@ -110,15 +111,15 @@ struct RelayFrameTests {
             RelayMACToken(
                 audience: Audience([1]), expires: 2, token: .sample(0..<16),
                 secret: SampleFrames.thirtyTwo)),
-        .awaited(RelayAwaited(SampleFrames.longOperation)),
-        .awaited(RelayAwaited(SampleFrames.operation)),
+        .awaited(RelayAwaited(OperationFrames.longOperation)),
+        .awaited(RelayAwaited(OperationFrames.operation)),
         .listed(count: 0),
         .operation(
             RelayOperation(
                 account: ServerAccountName(Bytes(repeating: 7, count: Limit.account)),
                 challenge: .sample(0..<32),
                 application: ApplicationName([1]), audience: Audience([2]),
-                content: SampleFrames.longOperation, state: .pending,
+                content: OperationFrames.longOperation, state: .pending,
                 failures: OperationFailures(count: 0, most: 5))),
         .decided(.rejected), .requirements([]), .requirements([.checksAttestations, .attestedKey]),
         .requirements([.checksAttestations, .attestedBoot]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Domain
+import FrameSamples
 import LoginProtocol
 import Testing
 
@@ -29,13 +30,10 @@ struct RoundTripTests {
 
     @Test("a request names its account, or none")
     func accounts() {
-        let general: Set<String> = [
-            "readers", "configuration", "password", "cancel", "shown", "secretPart", "vault",
-            "trustVault", "readerPrints", "watchReader",
-        ]
-        for request in SampleFrames.requests {
-            let name = request.verb.protocolName
-            #expect((request.account == nil) == general.contains(name), "\(name)")
+        for expected in SampleFrames.expectations {
+            for request in SampleFrames.requests where request.type == expected.type {
+                #expect((request.account != nil) == expected.isAboutAccount, "\(request.verb)")
+            }
         }
     }
 

@@ -93,11 +93,10 @@ package final class DaemonClient: Sendable {
                     .signed,
                     .signingKey, .authorization, .decided:
                     return answers
-                case .passwordWanted, .print, .reader, .receipt, .refusal, .signer, .setting,
-                    .chainHead,
-                    .secretPart, .secret, .vault, .secretWanted, .event,
-                    .importedPrint, .storedPrint, .server, .macToken, .operation, .signedFile,
-                    .serverTrouble:
+                case .own(let own) where own.meaning == .end: return answers
+                case .passwordWanted, .print, .reader, .receipt, .refusal, .signer, .chainHead,
+                    .secretPart, .secret, .secretWanted, .event, .importedPrint, .server,
+                    .macToken, .operation, .serverTrouble, .own:
                     break
                 }
             }

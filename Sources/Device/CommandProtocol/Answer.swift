@@ -2,8 +2,42 @@
 import Domain
 import LoginProtocol
 
-/// The kinds of the daemon's answers; the raw value is the kind of the frame.
-package enum AnswerKind: UInt8, CaseIterable, Sendable {
+/// The kind of an answer: that of its frame, and its name.
+package struct AnswerKind: Hashable, Sendable {
+    /// The frame's kind.
+    package let rawValue: UInt8
+    /// The name in docs/developer/PROTOCOL.md.
+    package let protocolName: String
+
+    init(_ rawValue: UInt8, name: String) {
+        self.rawValue = rawValue
+        protocolName = name
+    }
+}
+
+extension AnswerKind: ProtocolNamed {}
+
+extension AnswerKind: RawRepresentable {
+    /// Looks up the kind with this number; nil if there is none.
+    package init?(rawValue: UInt8) {
+        guard let kind = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+        self = kind
+    }
+}
+
+extension AnswerKind: CaseIterable {
+    /// All kinds in the order of their numbers: those that `Answer` has by name, and those of every
+    /// `DaemonAnswer`.
+    package static let allCases =
+        (CommonAnswerKind.allCases.map(AnswerKind.init) + OwnAnswer.kinds)
+        .sorted { $0.rawValue < $1.rawValue }
+
+    /// Returns a kind that `Answer` has by name.
+    init(_ kind: CommonAnswerKind) { self.init(kind.rawValue, name: "\(kind)") }
+}
+
+/// The kinds of the answers that `Answer` has by name; the raw value is the kind of the frame.
+package enum CommonAnswerKind: UInt8, CaseIterable, Sendable {
     /// A message for the user while the request continues.
     case notice = 128
     /// Ends `authenticate` with the statement and its signature.
@@ -24,16 +58,12 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case receipt = 136
     /// One public key that has signed receipts.
     case signer = 137
-    /// One setting of the configuration.
-    case setting = 138
     /// The digest and the counter with which the chain of receipts must end.
     case chainHead = 139
     /// A part of a secret that a touch released.
     case secretPart = 140
     /// One secret, without its contents.
     case secret = 141
-    /// A vault.
-    case vault = 142
     /// The request continues once the client has sent the announced secret in parts.
     case secretWanted = 143
     /// A touch without a terminal is requested, or has ended; sent only in answer to `watch`.
@@ -42,12 +72,8 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case importedPrint = 145
     /// Ends `confirm`: the touch is still valid.
     case confirmed = 146
-    /// One print that a reader stores.
-    case storedPrint = 147
     /// Refused attempts of the same kind, combined into one record.
     case refusal = 148
-    /// The signature of one of several files.
-    case signedFile = 149
     /// Ends `serverEnable`: the device is registered.
     case serverEnabled = 150
     /// Ends `serverLogin` with the tokens.
@@ -70,7 +96,7 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case decided = 160
 }
 
-/// One frame from the daemon to a client; `AnswerKind` describes each kind.
+/// One frame from the daemon to a client; `CommonAnswerKind` describes each kind but `own`.
 package enum Answer: Equatable, Sendable {
     case notice(Notice)
     case assertion(Assertion)
@@ -84,23 +110,19 @@ package enum Answer: Equatable, Sendable {
     case refusal(Refusal)
     /// A line of an OpenSSH allowed_signers file.
     case signer(Bytes)
-    case setting(SettingAnswer)
     /// The counter and SHA-256 digest of the newest receipt that the daemon has recorded.
     case chainHead(counter: UInt64, digest: Bytes)
     case secretPart(Bytes)
     case secret(SecretAnswer)
-    case vault(VaultAnswer)
     case secretWanted
     case event(EventAnswer)
     case importedPrint(ImportedPrintAnswer)
-    case storedPrint(StoredPrintAnswer)
     /// The touch is still valid; the login password is included if it was requested and released.
     case confirmed(password: Bytes?)
     case serverEnabled(ServerEnabledAnswer)
     case token(TokenAnswer)
     case server(ServerAnswer)
     case signed(SignedAnswer)
-    case signedFile(SignedFileAnswer)
     case signingKey(SigningKeyAnswer)
     case macToken(MACTokenAnswer)
     /// The value of the header `Authorization`.
@@ -108,6 +130,8 @@ package enum Answer: Equatable, Sendable {
     case operation(OperationAnswer)
     case serverTrouble(ServerTroubleAnswer)
     case decided(OperationState)
+    /// An answer of one family of requests, declared there; a new one is of this case.
+    case own(OwnAnswer)
 }
 
 /// The end of a successful request, with its results.

@@ -6,38 +6,35 @@ extension Answer {
     /// The kind of this answer's frame.
     package var kind: AnswerKind {
         switch self {
-        case .notice: .notice
-        case .assertion: .assertion
-        case .denial: .denial
-        case .passwordWanted: .passwordWanted
-        case .done: .done
-        case .status: .status
-        case .print: .print
-        case .reader: .reader
-        case .receipt: .receipt
-        case .refusal: .refusal
-        case .signer: .signer
-        case .setting: .setting
-        case .chainHead: .chainHead
-        case .secretPart: .secretPart
-        case .secret: .secret
-        case .vault: .vault
-        case .secretWanted: .secretWanted
-        case .event: .event
-        case .importedPrint: .importedPrint
-        case .storedPrint: .storedPrint
-        case .confirmed: .confirmed
-        case .serverEnabled: .serverEnabled
-        case .token: .token
-        case .server: .server
-        case .signed: .signed
-        case .signedFile: .signedFile
-        case .signingKey: .signingKey
-        case .macToken: .macToken
-        case .authorization: .authorization
-        case .operation: .operation
-        case .serverTrouble: .serverTrouble
-        case .decided: .decided
+        case .notice: AnswerKind(.notice)
+        case .assertion: AnswerKind(.assertion)
+        case .denial: AnswerKind(.denial)
+        case .passwordWanted: AnswerKind(.passwordWanted)
+        case .done: AnswerKind(.done)
+        case .status: AnswerKind(.status)
+        case .print: AnswerKind(.print)
+        case .reader: AnswerKind(.reader)
+        case .receipt: AnswerKind(.receipt)
+        case .refusal: AnswerKind(.refusal)
+        case .signer: AnswerKind(.signer)
+        case .chainHead: AnswerKind(.chainHead)
+        case .secretPart: AnswerKind(.secretPart)
+        case .secret: AnswerKind(.secret)
+        case .secretWanted: AnswerKind(.secretWanted)
+        case .event: AnswerKind(.event)
+        case .importedPrint: AnswerKind(.importedPrint)
+        case .confirmed: AnswerKind(.confirmed)
+        case .serverEnabled: AnswerKind(.serverEnabled)
+        case .token: AnswerKind(.token)
+        case .server: AnswerKind(.server)
+        case .signed: AnswerKind(.signed)
+        case .signingKey: AnswerKind(.signingKey)
+        case .macToken: AnswerKind(.macToken)
+        case .authorization: AnswerKind(.authorization)
+        case .operation: AnswerKind(.operation)
+        case .serverTrouble: AnswerKind(.serverTrouble)
+        case .decided: AnswerKind(.decided)
+        case .own(let answer): answer.kind
         }
     }
 
@@ -56,17 +53,14 @@ extension Answer {
         case .print(let print): try print.put(into: &frame)
         case .reader(let reader): try reader.put(into: &frame)
         case .signer(let line): try frame.put(.value, line)
-        case .setting(let setting): try setting.put(into: &frame)
         case .chainHead(let counter, let digest):
             try frame.put(.digest, digest)
             try frame.put(.counter, number: counter)
         case .secretPart(let part): try frame.put(.secretPart, part)
         case .secret(let secret): try secret.put(into: &frame)
-        case .vault(let vault): try vault.put(into: &frame)
         case .secretWanted: break
         case .event(let event): try event.put(into: &frame)
         case .importedPrint(let print): try print.put(into: &frame)
-        case .storedPrint(let print): try print.put(into: &frame)
         case .confirmed(let password):
             guard let password else { break }
             return try Answer.confirmed(with: password.span)
@@ -74,13 +68,13 @@ extension Answer {
         case .token(let token): try token.put(into: &frame)
         case .server(let server): try server.put(into: &frame)
         case .signed(let signed): try signed.put(into: &frame)
-        case .signedFile(let signed): try signed.put(into: &frame)
         case .signingKey(let key): try key.put(into: &frame)
         case .macToken(let token): try token.put(into: &frame)
         case .authorization(let header): try frame.put(.authorization, header)
         case .operation(let operation): try operation.put(into: &frame)
         case .serverTrouble(let trouble): try trouble.put(into: &frame)
         case .decided(let state): try frame.put(.operationState, number: state.rawValue)
+        case .own(let answer): try answer.content.put(into: &frame)
         }
         return frame.bytes
     }
@@ -88,13 +82,15 @@ extension Answer {
     /// Decodes a frame of the daemon; throws unless it is exactly one well-formed answer.
     package init(decoding packet: Bytes) throws(WireFault) {
         var frame = try FrameReader(packet)
-        guard let kind = AnswerKind(rawValue: frame.kind) else { throw .unknownKind }
+        let kind = CommonAnswerKind(rawValue: frame.kind)
         if kind == .denial {
             self = .denial(try Denial(from: &frame))
         } else if let answer = try LoginAnswer(from: &frame) {
             self = try Answer(answer)
-        } else {
+        } else if let kind {
             self = try Answer(kind, from: &frame)
+        } else {
+            self = .own(try OwnAnswer(from: &frame))
         }
         try frame.end()
     }
@@ -109,7 +105,7 @@ extension Answer {
         }
     }
 
-    private init(_ kind: AnswerKind, from frame: inout FrameReader) throws(WireFault) {
+    private init(_ kind: CommonAnswerKind, from frame: inout FrameReader) throws(WireFault) {
         switch kind {
         case .notice, .assertion, .denial, .confirmed: throw .unknownKind
         case .passwordWanted: self = .passwordWanted(account: try frame.accountName())
@@ -120,22 +116,18 @@ extension Answer {
         case .receipt: self = .receipt(try ReceiptAnswer(from: &frame))
         case .refusal: self = .refusal(try Refusal(from: &frame))
         case .signer: self = .signer(try frame.bytes(.value))
-        case .setting: self = .setting(try SettingAnswer(from: &frame))
         case .chainHead:
             let digest = try frame.bytes(.digest)
             self = .chainHead(counter: try frame.number(.counter), digest: digest)
         case .secretPart: self = .secretPart(try frame.bytes(.secretPart))
         case .secret: self = .secret(try SecretAnswer(from: &frame))
-        case .vault: self = .vault(try VaultAnswer(from: &frame))
         case .secretWanted: self = .secretWanted
         case .event: self = .event(try EventAnswer(from: &frame))
         case .importedPrint: self = .importedPrint(try ImportedPrintAnswer(from: &frame))
-        case .storedPrint: self = .storedPrint(try StoredPrintAnswer(from: &frame))
         case .serverEnabled: self = .serverEnabled(try ServerEnabledAnswer(from: &frame))
         case .token: self = .token(try TokenAnswer(from: &frame))
         case .server: self = .server(try ServerAnswer(from: &frame))
         case .signed: self = .signed(try SignedAnswer(from: &frame))
-        case .signedFile: self = .signedFile(try SignedFileAnswer(from: &frame))
         case .signingKey: self = .signingKey(try SigningKeyAnswer(from: &frame))
         case .macToken: self = .macToken(try MACTokenAnswer(from: &frame))
         case .authorization: self = .authorization(try frame.bytes(.authorization))
@@ -152,7 +144,7 @@ extension Answer {
         // The full length is reserved, so that no reallocation leaves a copy of the password
         // behind.
         let room = Frame.headerLength + Frame.fieldHeaderLength + password.count
-        var frame = FrameWriter(kind: AnswerKind.confirmed.rawValue, capacity: room)
+        var frame = FrameWriter(kind: CommonAnswerKind.confirmed.rawValue, capacity: room)
         try frame.put(.password, password)
         return frame.bytes
     }

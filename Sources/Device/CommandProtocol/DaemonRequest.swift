@@ -6,8 +6,8 @@ import LoginProtocol
 /// it that other parts need.
 ///
 /// Each request is a type that conforms to `AccountRequest`, `MachineRequest` or
-/// `ContinuingRequest`, and has an entry in `Request.all`. Its handler is in the daemon's feature
-/// that serves it. ARCHITECTURE.md has the steps for adding one.
+/// `ContinuingRequest`; nothing else lists it. Its handler is in the daemon's feature that serves
+/// it. ARCHITECTURE.md has the steps for adding one.
 package protocol DaemonRequest: Equatable, Sendable {
     /// The kind of its frame, and its name.
     static var verb: Verb { get }

@@ -85,7 +85,9 @@ package struct ConfigurationRequest: MachineRequest, PlainRequest {
 }
 
 /// One effective setting.
-package struct SettingAnswer: Equatable, Sendable {
+package struct SettingAnswer: DaemonAnswer {
+    package static let kind = AnswerKind(138, name: "setting")
+
     /// The name, `section.key`.
     package var name: Bytes
     /// The value as it is written in a file.
@@ -100,13 +102,13 @@ package struct SettingAnswer: Equatable, Sendable {
         self.origin = origin
     }
 
-    func put(into frame: inout FrameWriter) throws(WireFault) {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.name, name)
         try frame.put(.value, value)
         try frame.put(.origin, origin)
     }
 
-    init(from frame: inout FrameReader) throws(WireFault) {
+    package init(from frame: inout FrameReader) throws(WireFault) {
         name = try frame.bytes(.name)
         value = try frame.bytes(.value)
         origin = try frame.bytes(.origin)
@@ -130,7 +132,9 @@ package struct TrustVaultRequest: MachineRequest, PlainRequest {
 }
 
 /// A vault, as described to the administrator.
-package struct VaultAnswer: Equatable, Sendable {
+package struct VaultAnswer: DaemonAnswer {
+    package static let kind = AnswerKind(142, name: "vault")
+
     /// `file` or `tpm`.
     package var vault: Bytes
     /// Whether it is the vault in which new keys are made.
@@ -160,7 +164,7 @@ package struct VaultAnswer: Equatable, Sendable {
         self.trouble = trouble
     }
 
-    func put(into frame: inout FrameWriter) throws(WireFault) {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.subject, ifPresent: trouble)
         try frame.put(.done, number: UInt8(isChosen ? 1 : 0))
         try frame.put(.name, maker)
@@ -170,7 +174,7 @@ package struct VaultAnswer: Equatable, Sendable {
         try frame.put(.rootName, root)
     }
 
-    init(from frame: inout FrameReader) throws(WireFault) {
+    package init(from frame: inout FrameReader) throws(WireFault) {
         let trouble = try frame.bytesIfPresent(.subject)
         guard let isChosen = try frame.flagIfPresent(.done) else { throw .unexpectedField }
         let maker = try frame.bytes(.name)

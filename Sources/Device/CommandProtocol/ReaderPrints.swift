@@ -41,7 +41,11 @@ package struct ReaderPrintsRequest: MachineRequest {
 }
 
 /// One print that a reader stores.
-package struct StoredPrintAnswer: Equatable, Sendable {
+package struct StoredPrintAnswer: DaemonAnswer {
+    package static let kind = AnswerKind(147, name: "storedPrint")
+    // With an action other than `list` the print was deleted already.
+    package static let meaning = AnswerMeaning.change
+
     /// The account on this machine that owns the print; nil if none does.
     package var account: AccountName?
     /// The finger according to that account; without one, according to the reader.
@@ -59,16 +63,14 @@ package struct StoredPrintAnswer: Equatable, Sendable {
         self.subject = subject
     }
 
-    /// Appends the fields to a frame.
-    func put(into frame: inout FrameWriter) throws(WireFault) {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
         if let account { try frame.put(accountName: account) }
         try frame.put(.finger, numberIfPresent: finger?.rawValue)
         try frame.put(.readerID, readerID)
         try frame.put(.subject, ifPresent: subject)
     }
 
-    /// Reads the fields from a frame.
-    init(from frame: inout FrameReader) throws(WireFault) {
+    package init(from frame: inout FrameReader) throws(WireFault) {
         let account = try frame.accountNameIfPresent()
         let finger: Finger? = try frame.choiceIfPresent(.finger)
         let readerID = try frame.bytes(.readerID)

@@ -12,26 +12,10 @@ package struct Request: Equatable, Sendable {
     /// Creates a frame for a request.
     package init(_ content: any DaemonRequest) { self.content = content }
 
-    /// All types of requests; the daemon knows no request that is not listed here.
-    package static let all: [any DaemonRequest.Type] = [
-        AuthenticateRequest.self, ConfirmRequest.self, PasswordAcceptedRequest.self,
-        OfferRequest.self, PasswordChangedRequest.self,
-        VerifyRequest.self, EnrollRequest.self, DeleteRequest.self, ListRequest.self,
-        EnableRequest.self, DisableRequest.self, UnlockRequest.self, MigrateRequest.self,
-        ImportPrintRequest.self, ReaderPrintsRequest.self, WatchReaderRequest.self,
-        StatusRequest.self, LogRequest.self, WatchRequest.self,
-        ReadersRequest.self, ConfigurationRequest.self, VaultRequest.self, TrustVaultRequest.self,
-        SecretSetRequest.self, SecretGetRequest.self, SecretListRequest.self,
-        SecretDeleteRequest.self,
-        ServerEnableRequest.self, ServerDisableRequest.self, LoginAtServerRequest.self,
-        ServerListRequest.self, ServerPasswordKeyRequest.self,
-        SignRequest.self, SigningEnableRequest.self, SigningDisableRequest.self,
-        SigningKeyRequest.self,
-        MACTokenAddRequest.self, MACTokenListRequest.self, MACTokenRemoveRequest.self,
-        MACTokenHeaderRequest.self,
-        OperationListRequest.self, OperationShowRequest.self, OperationDecideRequest.self,
-        PasswordRequest.self, SecretPartRequest.self, CancelRequest.self, ShownRequest.self,
-    ]
+    /// All types of requests: every `DaemonRequest` of this target, see `Plugins/Listing`.
+    ///
+    /// The daemon knows no other.
+    package static let all = Listed.requests
 
     private static let byKind = Dictionary(
         all.map { ($0.verb.rawValue, $0) }, uniquingKeysWith: { first, _ in first })

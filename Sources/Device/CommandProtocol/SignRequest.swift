@@ -182,7 +182,10 @@ extension FileDigest {
 }
 
 /// The signature of one of several files.
-package struct SignedFileAnswer: Equatable, Sendable {
+package struct SignedFileAnswer: DaemonAnswer {
+    package static let kind = AnswerKind(149, name: "signedFile")
+    package static let meaning = AnswerMeaning.release
+
     /// The SHA-256 of the file.
     package var digest: Bytes
     /// The SSHSIG blob.
@@ -194,12 +197,12 @@ package struct SignedFileAnswer: Equatable, Sendable {
         self.signature = signature
     }
 
-    func put(into frame: inout FrameWriter) throws(WireFault) {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.signature, signature)
         try frame.put(.messageDigest, digest)
     }
 
-    init(from frame: inout FrameReader) throws(WireFault) {
+    package init(from frame: inout FrameReader) throws(WireFault) {
         signature = try frame.bytes(.signature)
         digest = try frame.bytes(.messageDigest)
     }

@@ -17,7 +17,7 @@ struct ConfigTests {
 
     @Test("shows what is in force and where it comes from")
     func show() throws {
-        let script = answering(.setting(setting), .done(DoneAnswer()))
+        let script = answering(.of(setting), .done(DoneAnswer()))
         let run = try signet(["config"], [script])
         #expect(run.code == .done)
         #expect(run.output.hasPrefix("touch.timeout  = 60s  (default)\n\n"))
@@ -29,7 +29,7 @@ struct ConfigTests {
     @Test("shows the options that PAM stacks give the module, and their places")
     func modules() throws {
         let scratch = try Scratch()
-        let script = answering(.setting(setting), .done(DoneAnswer()))
+        let script = answering(.of(setting), .done(DoneAnswer()))
         let none = try signet(["config"], [script], in: scratch)
         #expect(
             none.output.hasSuffix(
@@ -65,7 +65,7 @@ struct ConfigTests {
         let connect = SettingAnswer(
             name: Bytes("relay.connect-timeout".utf8), value: Bytes("5s".utf8),
             origin: Bytes("default".utf8))
-        let script = answering(.setting(connect), .done(DoneAnswer()))
+        let script = answering(.of(connect), .done(DoneAnswer()))
         let run = try signet(["config", "--check"], [script], in: scratch)
         #expect(run.output.hasSuffix("the running service uses these settings\n"), "\(run.output)")
         let other = try Scratch()
@@ -74,7 +74,7 @@ struct ConfigTests {
             name: Bytes("relay.timeout".utf8), value: Bytes("15s".utf8),
             origin: Bytes("default".utf8))
         let differs = try signet(
-            ["config", "--check"], [answering(.setting(total), .done(DoneAnswer()))], in: other)
+            ["config", "--check"], [answering(.of(total), .done(DoneAnswer()))], in: other)
         #expect(differs.output.contains("run 'systemctl try-restart signetd'"))
     }
 
@@ -83,7 +83,7 @@ struct ConfigTests {
         let scratch = try Scratch()
         try scratch.write("signet.conf", "[touch]\ntimeout = 20s\n")
         try scratch.write("signet.conf.d/10.conf", "[touch]\ntimeout = 30s\n")
-        let script = answering(.setting(setting), .done(DoneAnswer()))
+        let script = answering(.of(setting), .done(DoneAnswer()))
         let run = try signet(["config", "--check"], [script], in: scratch)
         #expect(run.code == .done)
         #expect(run.output.contains("no mistakes in "))
@@ -104,7 +104,7 @@ struct ConfigTests {
         // The default is 1min: a value counts, not how it is written.
         let minute = SettingAnswer(
             name: setting.name, value: Bytes("1min".utf8), origin: setting.origin)
-        let script = answering(.setting(minute), .done(DoneAnswer()))
+        let script = answering(.of(minute), .done(DoneAnswer()))
         let run = try signet(["config", "--check"], [script], in: scratch)
         #expect(run.output.contains("the running service uses these settings\n"))
     }

@@ -20,7 +20,7 @@ private func scripts(
 ) -> [[DaemonStep]] {
     [
         [.receive] + readers.map { .send(.reader($0)) } + [.send(.done(done))],
-        [.receive] + vaults.map { .send(.vault($0)) } + [.send(.done(done))],
+        [.receive] + vaults.map { .send(.of($0)) } + [.send(.done(done))],
         answering(.done(done)), answering(.status(status)), answering(.done(done)),
         answering(.done(done)), answering(.done(done)),
     ]

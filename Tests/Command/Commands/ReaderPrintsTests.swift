@@ -32,7 +32,7 @@ struct ReaderPrintsTests {
 
     private static func stored(_ prints: [StoredPrintAnswer], deleted: UInt8? = nil) -> [DaemonStep]
     {
-        [.receive] + prints.map { .send(.storedPrint($0)) }
+        [.receive] + prints.map { .send(.of($0)) }
             + [.send(.done(DoneAnswer(prints: deleted)))]
     }
 

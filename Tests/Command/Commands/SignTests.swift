@@ -158,7 +158,7 @@ struct SignTests {
         let paths = [scratch.at("a"), scratch.at("b\u{1B}")]
         let touch = DaemonStep.send(.notice(Notice(.touch, scan: .swipe)))
         let signed = { (digest: Bytes) in
-            DaemonStep.send(.signedFile(SignedFileAnswer(digest: digest, signature: [1])))
+            DaemonStep.send(.of(SignedFileAnswer(digest: digest, signature: [1])))
         }
         var digests: [Bytes] = []
         let denied = try run(

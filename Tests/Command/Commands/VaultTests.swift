@@ -20,7 +20,7 @@ struct VaultTests {
         vault: Bytes("file".utf8), isChosen: false, trouble: Bytes("broken\u{1b}".utf8))
 
     private let script: [DaemonStep] = [
-        .receive, .send(.vault(tpm)), .send(.vault(file)), .send(.done(DoneAnswer())),
+        .receive, .send(.of(tpm)), .send(.of(file)), .send(.done(DoneAnswer())),
     ]
 
     @Test("shows each vault, what opens its keys, and its trouble made harmless")
@@ -70,7 +70,7 @@ struct VaultTests {
     func trusts() throws {
         let run = try signet(
             ["vault", "trust"],
-            [[.receive, .send(.vault(Self.tpm)), .send(.done(DoneAnswer()))]])
+            [[.receive, .send(.of(Self.tpm)), .send(.done(DoneAnswer()))]])
         #expect(run.requests == [.trustVault])
         #expect(run.output.contains("000bff"))
     }

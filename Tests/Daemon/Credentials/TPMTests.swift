@@ -96,7 +96,7 @@ extension DaemonTests {
             let trusted = try fixture.client()
             try trusted.send(.trustVault)
             #expect(try trusted.last().done != nil)
-            #expect(trusted.heard.contains { if case .vault = $0 { true } else { false } })
+            #expect(trusted.heard.contains { $0.own(VaultAnswer.self) != nil })
             let lost = try #require(
                 try fixture.ask(.login(.daemon, challenge: 9, tries: 1)).denial)
             #expect(lost.reason == .invalidated && lost.cause == .tpmExchanged)

@@ -45,11 +45,10 @@ extension Answer {
         case .assertion, .confirmed, .denial, .done, .status, .serverEnabled, .token, .signed,
             .signingKey, .authorization, .decided:
             true
-        case .notice, .passwordWanted, .print, .reader, .receipt, .refusal, .signer, .setting,
-            .chainHead,
-            .secretPart, .secret, .vault, .secretWanted, .event,
-            .importedPrint, .storedPrint, .server, .macToken, .operation, .signedFile,
-            .serverTrouble:
+        case .own(let own): own.meaning == .end
+        case .notice, .passwordWanted, .print, .reader, .receipt, .refusal, .signer, .chainHead,
+            .secretPart, .secret, .secretWanted, .event, .importedPrint, .server, .macToken,
+            .operation, .serverTrouble:
             false
         }
     }

@@ -8,7 +8,7 @@ extension DaemonTests {
     @Suite("what readers store") struct ReaderPrintsTests {
         private func prints(_ answers: [Answer]) -> [StoredPrintAnswer] {
             answers.compactMap { answer in
-                if case .storedPrint(let print) = answer { print } else { nil }
+                answer.own(StoredPrintAnswer.self)
             }
         }
 

@@ -101,7 +101,7 @@ extension DaemonTests {
             let last = try fixture.touchEach(.sign(request), with: "one", client: client)
             #expect(last == .done(DoneAnswer()))
             let signed = client.heard.compactMap { answer -> SignedFileAnswer? in
-                if case .signedFile(let signed) = answer { signed } else { nil }
+                answer.own(SignedFileAnswer.self)
             }
             #expect(signed.map(\.digest) == Self.files.map(\.digest))
             for one in signed {
@@ -133,7 +133,7 @@ extension DaemonTests {
             try client.send(.cancel)
             #expect(try client.last().reason == .cancelled)
             #expect(try fixture.failures(of: .daemon) == 1)
-            #expect(!client.heard.contains { if case .signedFile = $0 { true } else { false } })
+            #expect(!client.heard.contains { $0.own(SignedFileAnswer.self) != nil })
             #expect(try fixture.receipts(of: .daemon).verify() == 1)
             #expect(try fixture.client(.bin).ask(request).reason == .notPermitted)
         }

@@ -16,20 +16,4 @@ func require(_ claim: Bool, _ text: StaticString) {
     if !claim { fatalError("\(text)") }
 }
 
-/// Lets seeds have names as literals.
-extension EntityName: ExpressibleByStringLiteral {
-    /// Takes the bytes of the literal.
-    public init(stringLiteral text: String) { self.init(text) }
-}
-
 func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
-
-extension FixedBytes {
-    /// A value for a seed: the numbers of a range, as many as the type has bytes.
-    static func sample(_ bytes: Range<UInt8>) -> Self { Self(random: [UInt8](bytes)) }
-
-    /// A value for a seed: one byte, repeated.
-    static func sample(repeating byte: UInt8) -> Self {
-        Self(random: [UInt8](repeating: byte, count: count))
-    }
-}

@@ -4,6 +4,7 @@ import Domain
 import LoginProtocol
 import Sealing
 import SignedFormats
+import TestSupport
 
 @testable import State
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Domain
+import FrameSamples
+import TestSupport
 
 /// What the relay reads, which has network, from signetd; no frame of the other socket is one.
 enum RelayRequests: Harness {
@@ -92,12 +94,12 @@ enum RelayAnswers: Harness {
                 RelayMACToken(
                     audience: "shop.example", expires: .max, token: .sample(0..<16),
                     secret: SampleFrames.thirtyTwo)),
-            .awaited(RelayAwaited(SampleFrames.operation)), .listed(count: 1),
+            .awaited(RelayAwaited(OperationFrames.operation)), .listed(count: 1),
             .operation(
                 RelayOperation(
                     account: "alice", challenge: .sample(0..<32),
                     application: "shop", audience: "shop.example",
-                    content: SampleFrames.operation, state: .pending,
+                    content: OperationFrames.operation, state: .pending,
                     failures: OperationFailures(count: 1, most: 3))),
             .decided(.approved),
         ]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
 import SignedFormats
+import TestSupport
 
 /// The texts for a server; the first line says which, so each reader is fed with everything.
 enum ServerTexts: Harness {

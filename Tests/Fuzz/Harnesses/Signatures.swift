@@ -2,6 +2,7 @@
 import Crypto
 import Domain
 import SignedFormats
+import TestSupport
 
 /// An OpenSSH signature's blob.
 enum Signatures: Harness {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
 import SignedFormats
+import TestSupport
 
 /// The text that was signed.
 enum Statements: Harness {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import FrameSamples
 import LoginProtocol
 
 /// What the daemon reads from any client.

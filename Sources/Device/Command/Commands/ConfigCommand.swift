@@ -56,10 +56,7 @@ struct ConfigCommand: Command {
 
     /// Requests the effective settings.
     func settings() throws(CommandFault) -> [SettingAnswer] {
-        try run.collect(.configuration) { answer in
-            if case .setting(let setting) = answer { return setting }
-            return nil
-        }
+        try run.collect(.configuration) { $0.own() }
     }
 
     private func checkFiles() throws(CommandFault) {

@@ -44,10 +44,7 @@ struct DoctorCommand: Command {
             view.readers = try listed { () throws(CommandFault) in
                 try ReadersCommand(run: run).readerAnswers()
             }
-            view.vaults = try run.collect(.vault) { answer in
-                if case .vault(let vault) = answer { return vault }
-                return nil
-            }
+            view.vaults = try run.collect(.vault) { $0.own() }
             view.settings = try ConfigCommand(run: run).settings()
             for name in names.map({ AccountName($0) }) { try ask(about: name, view: &view) }
             // Any status contains the version; if no account has one, root's own is requested.

@@ -51,9 +51,8 @@ struct ReadersCommand: Command {
         }
         var done = DoneAnswer()
         let request = ReaderPrintsRequest(action, readerID: run.arguments.value(.reader)?.bytes)
-        let prints = try run.collect(.readerPrints(request), last: &done) { answer in
-            if case .storedPrint(let print) = answer { return print }
-            return nil
+        let prints: [StoredPrintAnswer] = try run.collect(.readerPrints(request), last: &done) {
+            $0.own()
         }
         let members: [(name: String, value: JSON)] = [
             ("prints", .array(prints.map(\.document)))

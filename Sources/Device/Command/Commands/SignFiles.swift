@@ -88,7 +88,7 @@ extension SignCommand {
             .sign(request), awaitsServer: false,
             purpose: { SignFilesMessages.files($0, count: files.count) }, details: list.map(\.line),
             meanwhile: { answer in
-                guard case .signedFile(let signed) = answer, signatures.count < list.count,
+                guard let signed: SignedFileAnswer = answer.own(), signatures.count < list.count,
                     signed.digest == list[signatures.count].digest
                 else { return false }
                 signatures.append(signed.signature)

@@ -66,10 +66,7 @@ struct VaultCommand: Command {
     }
 
     private func vaultAnswers(to request: Request) throws(CommandFault) -> [VaultAnswer] {
-        try run.collect(request) { answer in
-            if case .vault(let vault) = answer { return vault }
-            return nil
-        }
+        try run.collect(request) { $0.own() }
     }
 }
 

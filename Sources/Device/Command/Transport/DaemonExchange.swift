@@ -149,7 +149,7 @@ struct DaemonExchange {
                 asked = answer.serverAsked(before: asked)
                 switch answer {
                 case .denial: throw interrupted(asked)
-                case .token, .signed, .signedFile, .authorization: throw interrupted(asked)
+                case .token, .signed, .authorization: throw interrupted(asked)
                 case .done, .serverEnabled, .signingKey, .decided:
                     // After a cancellation no secret or signature is shown, even if it was on its
                     // way.
@@ -158,12 +158,18 @@ struct DaemonExchange {
                     }
                     if case .finished = try take(answer) { return }
                 case .notice, .assertion, .passwordWanted, .status, .print, .reader, .receipt,
-                    .refusal, .signer, .setting, .chainHead, .secretPart, .secret, .vault,
-                    .secretWanted,
-                    .event, .confirmed, .server, .operation, .serverTrouble:
+                    .refusal, .signer, .chainHead, .secretPart, .secret, .secretWanted, .event,
+                    .confirmed, .server, .operation, .serverTrouble:
                     continue
                 // What was completed before the cancellation stays.
-                case .importedPrint, .storedPrint, .macToken: _ = try take(answer)
+                case .importedPrint, .macToken: _ = try take(answer)
+                case .own(let own):
+                    switch own.meaning {
+                    case .item: continue
+                    case .change: _ = try take(answer)
+                    case .release: throw interrupted(asked)
+                    case .end: if case .finished = try take(answer) { return }
+                    }
                 }
             }
         } catch .noService {

@@ -147,10 +147,10 @@ struct DecisionJournal: Sendable {
         case .assertion, .confirmed, .done, .serverEnabled, .token, .signed, .authorization,
             .decided:
             ("allow", "", .info)
+        case .own(let answer) where answer.meaning == .end: ("allow", "", .info)
         case .notice, .passwordWanted, .status, .print, .reader, .receipt, .refusal, .signer,
-            .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-            .importedPrint, .storedPrint, .server, .signingKey, .macToken, .operation,
-            .signedFile, .serverTrouble:
+            .chainHead, .secretPart, .secret, .secretWanted, .event, .importedPrint, .server,
+            .signingKey, .macToken, .operation, .serverTrouble, .own:
             ("answer", "", .debug)
         }
     }

@@ -66,7 +66,7 @@ extension ReaderPrints {
             switch request.action {
             case .list:
                 for print in try await prints(on: reader) {
-                    await client.send(.storedPrint(print.answer))
+                    await client.send(.of(print.answer))
                 }
             case .deleteForeign:
                 for print in try await prints(on: reader) where print.answer.account == nil {
@@ -74,12 +74,12 @@ extension ReaderPrints {
                     else { throw Denial(.readerFailed) }
                     journal.service("deleted a print that no account has from \(reader.id)")
                     told = told &+ 1
-                    await client.send(.storedPrint(print.answer))
+                    await client.send(.of(print.answer))
                 }
             case .clear:
                 let before = try await prints(on: reader)
                 try await clear(reader, of: before)
-                for print in before { await client.send(.storedPrint(print.answer)) }
+                for print in before { await client.send(.of(print.answer)) }
                 told = UInt8(clamping: Int(told) + before.count)
             }
         }

@@ -170,7 +170,7 @@ extension Reports {
     func listSettings(_: ConfigurationRequest, client: any Client) async -> Answer {
         for setting in Settings.all {
             await client.send(
-                .setting(
+                .of(
                     SettingAnswer(
                         name: Bytes(setting.name.utf8),
                         value: Bytes(settings.value(setting).text.utf8.prefix(Limit.text)),

@@ -10,7 +10,7 @@ extension Reports {
     func listVaults(_: VaultRequest, client: any Client) async -> Answer {
         let chosen = await vaults.chosen()
         for kind in VaultKind.allCases.reversed() {
-            await client.send(.vault(await describe(kind, isChosen: kind == chosen)))
+            await client.send(.of(await describe(kind, isChosen: kind == chosen)))
         }
         return .done(DoneAnswer())
     }
@@ -30,7 +30,7 @@ extension Reports {
             journal.fault(error.description)
             throw Denial(of: error)
         }
-        await client.send(.vault(await describe(.tpm, isChosen: await vaults.chosen() == .tpm)))
+        await client.send(.of(await describe(.tpm, isChosen: await vaults.chosen() == .tpm)))
         return .done(DoneAnswer())
     }
 

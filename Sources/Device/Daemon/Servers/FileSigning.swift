@@ -82,7 +82,7 @@ extension FileSigning {
                 matter, by: key, account: account, snapshot: snapshot, for: touch)
             answers.append(SignedFileAnswer(digest: file.digest, signature: signed.signature))
         }
-        for answer in answers { await client.send(.signedFile(answer)) }
+        for answer in answers { await client.send(.of(answer)) }
         return .done(DoneAnswer())
     }
 
