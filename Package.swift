@@ -263,7 +263,7 @@ func programs() -> Package {
                     "Configuration", "ConfigurationFiles", "Crypto", "DBus", "Domain", "Gate",
                     "LoginMessages", "LoginProtocol", "MainContext", "PasswordCheck", "Posix",
                     "ReaderProtocol", "Sealing", "SignedFormats", "State", "Systemd",
-                ], path: "Sources/Device/Daemon", swiftSettings: common),
+                ], path: "Sources/Device/Daemon", swiftSettings: common, plugins: ["Listing"]),
             .target(
                 name: "Command",
                 dependencies: [

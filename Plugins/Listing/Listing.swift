@@ -14,6 +14,7 @@ struct Listing: BuildToolPlugin {
     private static let lists: [String: [(name: String, kind: String)]] = [
         "Command": [("commands", "Command")],
         "CommandProtocol": [("requests", "DaemonRequest"), ("answers", "DaemonAnswer")],
+        "Daemon": [("services", "RequestService")],
         "FrameSamples": [("families", "RequestFamily")],
     ]
 

@@ -11,7 +11,7 @@ import State
 ///
 /// Parts are created in the order of their dependencies, and each receives exactly the parts that
 /// it uses through its initialiser; there is no global state and no other way from one part to
-/// another. Only the parts that `Program` needs after start-up are stored here; the others are kept
+/// another. Parts that only serve requests are found by the build, see `RequestService`. Only the parts that `Program` needs after start-up are stored here; the others are kept
 /// alive by the parts that use them.
 ///
 /// Throws `SystemFault` if the kernel's boot identifier cannot be read.
@@ -153,18 +153,17 @@ struct Assembly {
             settings: settings, state: state, vaults: vaults, watchers: watchers,
             accounts: accounts, credentials: credentials, keyringRecords: keyringRecords,
             policy: policy, refusedAttempts: refusedAttempts, guards: guards)
-        let readerPrints = ReaderPrints(
-            journal: journal, readers: readers, state: state, accounts: accounts, fingers: fingers,
-            upkeep: upkeep, coverage: coverage, templates: templates, touches: touches)
-        let readerWatch = ReaderWatch(
-            gate: gate, guards: guards, queue: queue, readers: readers, settings: settings,
-            touches: touches)
-        handlers = [
-            logins.handlers, enrolments.handlers, fingers.handlers, printImport.handlers,
-            enabling.handlers, keyring.handlers, secrets.handlers, servers.handlers,
-            fileSigning.handlers, macTokens.handlers, operations.handlers, reports.handlers,
-            readerPrints.handlers, readerWatch.handlers,
-        ].flatMap { $0 }
+        let parts = Collaborators(
+            clock: clock, gate: gate, journal: journal, queue: queue, readers: readers,
+            settings: settings, state: state, vaults: vaults, accounts: accounts,
+            coverage: coverage, credentials: credentials, fingers: fingers, guards: guards,
+            policy: policy, templates: templates, touches: touches, upkeep: upkeep)
+        handlers =
+            [
+                logins.handlers, enrolments.handlers, fingers.handlers, printImport.handlers,
+                enabling.handlers, keyring.handlers, secrets.handlers, servers.handlers,
+                fileSigning.handlers, macTokens.handlers, operations.handlers, reports.handlers,
+            ].flatMap { $0 } + Listed.services.flatMap { $0.init(parts).handlers }
         router = Router(
             admission: admission, afterAnswers: afterAnswers, clock: clock, journal: journal,
             passwords: passwords, recovery: recovery, refusedAttempts: refusedAttempts,

@@ -13,7 +13,7 @@ import ReaderProtocol
 /// The scans are compared with no print: nothing is looked up, counted or opened. It uses the
 /// reader only while no other request needs it, and gives way at once.
 @ServiceActor
-final class ReaderWatch {
+final class ReaderWatch: RequestService {
     /// The time after which the reader is asked again, and the pause between two scans.
     ///
     /// The pause limits the work that a reader can cause by reporting without end.
@@ -26,16 +26,13 @@ final class ReaderWatch {
     let settings: Configuration
     let touches: Touches
 
-    init(
-        gate: TouchGate<ReaderPool>, guards: TouchGuards, queue: TouchQueue, readers: ReaderPool,
-        settings: Configuration, touches: Touches
-    ) {
-        self.gate = gate
-        self.guards = guards
-        self.queue = queue
-        self.readers = readers
-        self.settings = settings
-        self.touches = touches
+    init(_ parts: Collaborators) {
+        gate = parts.gate
+        guards = parts.guards
+        queue = parts.queue
+        readers = parts.readers
+        settings = parts.settings
+        touches = parts.touches
     }
 }
 

@@ -13,7 +13,7 @@ import State
 /// cannot list its contents is shown with the prints that accounts here have on this kind of
 /// reader. Only root may ask, since the list reveals whose fingers a reader stores.
 @ServiceActor
-final class ReaderPrints {
+final class ReaderPrints: RequestService {
     let journal: DecisionJournal
     let readers: ReaderPool
     let state: StateDirectory
@@ -24,21 +24,16 @@ final class ReaderPrints {
     let templates: TemplateKeyOpener
     let touches: Touches
 
-    init(
-        journal: DecisionJournal, readers: ReaderPool, state: StateDirectory, accounts: Accounts,
-        fingers: Fingers, upkeep: ReaderUpkeep, coverage: StorageCoverage,
-        templates: TemplateKeyOpener,
-        touches: Touches
-    ) {
-        self.journal = journal
-        self.readers = readers
-        self.state = state
-        self.accounts = accounts
-        self.fingers = fingers
-        self.upkeep = upkeep
-        self.coverage = coverage
-        self.templates = templates
-        self.touches = touches
+    init(_ parts: Collaborators) {
+        journal = parts.journal
+        readers = parts.readers
+        state = parts.state
+        accounts = parts.accounts
+        fingers = parts.fingers
+        upkeep = parts.upkeep
+        coverage = parts.coverage
+        templates = parts.templates
+        touches = parts.touches
     }
 }
 
