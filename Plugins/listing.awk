@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes the lists of Plugins/Listing: the types of a target that conform to a protocol, by name.
 #
-#   awk -f listing.awk -v output=FILE -v lists='commands=Command …' SOURCE…
+#   awk -f listing.awk -v output=FILE -v lists='commands=Command …' -v modules='Domain …' SOURCE…
 #
 # A type conforms if its declaration or an extension names the protocol, or another one of the target
 # that refines it. It must be declared at the top level and must not be private. A list without a type
-# is an error, because its protocol is misspelt then.
+# is an error, because its protocol is misspelt then. `fields=.Field` instead lists the static members
+# of type Field, with their names. `modules` are imported.
 
 function refuse(text) {
-    print FILENAME ":" FNR ": error: " text > "/dev/stderr"
-    bad = 1
+    print text > "/dev/stderr"
     exit 1
 }
 
@@ -36,7 +36,7 @@ function note(text, indented,    words, parents, name, count, i) {
         refines[declared] = isProtocol
         place[declared] = FILENAME ":" FNR
         # Its type may be one of another module.
-        if (isExtension) modules[declared] = imports
+        if (isExtension) importedBy[declared] = imports
         if (indented) trouble[declared] = "is not declared at the top level"
         if (isPrivate) trouble[declared] = "is private"
     }
@@ -59,13 +59,27 @@ pending != "" {
     }
 }
 
+# A static member, by its type.
+/^    package static (var|let) [a-z][A-Za-z0-9]*: / {
+    name = $4
+    sub(/:/, "", name)
+    members[$5] = members[$5] "        (\"" name "\", ." name "),\n"
+}
+
 END {
-    if (bad) exit 1
     text = "// Written by Plugins/Listing; not a source.\n"
+    most = split(modules, module, " ")
+    for (m = 1; m <= most; m++) text = text "import " module[m] "\n"
     body = ""
     count = split(lists, wanted, " ")
     for (i = 1; i <= count; i++) {
         split(wanted[i], list, "=")
+        if (sub(/^\./, "", list[2])) {
+            body = body "    static let " list[1] ": [(name: String, value: " list[2] ")] = [\n"
+            if (!(list[2] in members)) refuse("error: there is no static member of type " list[2])
+            body = body members[list[2]] "    ]\n"
+            continue
+        }
         # The protocol itself, and those that refine it, however many steps away.
         split("", kinds)
         kinds[list[2]] = 1
@@ -81,23 +95,17 @@ END {
         found = 0
         for (d = 1; d <= declared; d++) {
             if (refines[d] || !(parent[d] in kinds) || (child[d] in seen) || (child[d] in kinds)) continue
-            if (d in trouble) {
-                print place[d] ": error: " child[d] " " trouble[d] ", so it cannot be listed" > "/dev/stderr"
-                exit 1
-            }
+            if (d in trouble) refuse(place[d] ": error: " child[d] " " trouble[d] ", so it cannot be listed")
             seen[child[d]] = 1
             names[++found] = child[d]
-            most = split(modules[d], module, " ")
+            most = split(importedBy[d], module, " ")
             for (m = 1; m <= most; m++)
                 if (!(module[m] in used)) {
                     used[module[m]] = 1
                     text = text "import " module[m] "\n"
                 }
         }
-        if (!found) {
-            print "error: no type conforms to " list[2] > "/dev/stderr"
-            exit 1
-        }
+        if (!found) refuse("error: no type conforms to " list[2])
         for (a = 2; a <= found; a++) {
             name = names[a]
             for (b = a - 1; b >= 1 && names[b] > name; b--) names[b + 1] = names[b]

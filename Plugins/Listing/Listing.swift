@@ -10,20 +10,30 @@ import PackagePlugin
 /// the target that it serves, and the fuzzer's have a `main` of their own.
 @main
 struct Listing: BuildToolPlugin {
-    /// The name of each list and the protocol of its types, by target.
+    /// The name of each list and the protocol of its types, by target; `.Field` lists the static
+    /// members of this type, there and in the targets that it depends on and that have some.
     private static let lists: [String: [(name: String, kind: String)]] = [
         "Command": [("commands", "Command")],
         "CommandProtocol": [("requests", "DaemonRequest"), ("answers", "DaemonAnswer")],
         "Daemon": [("services", "RequestService")],
-        "FrameSamples": [("families", "RequestFamily")],
+        "FrameSamples": [("families", "RequestFamily"), ("fields", ".Field")],
     ]
+
+    /// The targets whose fields the tests know by name.
+    private static let targetsWithFields = ["CommandProtocol", "LoginProtocol"]
 
     func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
         guard let module = target as? SourceModuleTarget, let lists = Self.lists[target.name] else {
             throw Unlisted(target: target.name)
         }
         let script = context.package.directoryURL.appending(path: "Plugins/listing.awk")
-        let sources = module.sourceFiles(withSuffix: ".swift").map(\.url)
+        var modules: [SourceModuleTarget] = []
+        if lists.contains(where: { $0.kind.hasPrefix(".") }) {
+            for case .target(let used as SourceModuleTarget) in target.dependencies
+            where Self.targetsWithFields.contains(used.name) { modules.append(used) }
+        }
+        let sources = (modules + [module])
+            .flatMap { $0.sourceFiles(withSuffix: ".swift").map(\.url) }
             .sorted { $0.path() < $1.path() }
         let output = context.pluginWorkDirectoryURL.appending(path: "Listed.swift")
         return [
@@ -33,6 +43,7 @@ struct Listing: BuildToolPlugin {
                 arguments: [
                     "awk", "-f", script.path(), "-v", "output=\(output.path())", "-v",
                     "lists=\(lists.map { "\($0.name)=\($0.kind)" }.joined(separator: " "))",
+                    "-v", "modules=\(modules.map(\.name).sorted().joined(separator: " "))",
                 ] + sources.map { $0.path() },
                 inputFiles: [script] + sources, outputFiles: [output])
         ]

@@ -26,6 +26,13 @@ extension RequestFamily {
     package static var thirtyTwo: Bytes { Bytes(0..<32) }
 }
 
+extension Field {
+    /// All fields with their names, in the order in which they stand in frames.
+    package static let allNamed = Listed.fields.sorted { $0.value.rawValue < $1.value.rawValue }
+    /// All fields, in the order in which they stand in frames.
+    package static let allFields = allNamed.map(\.value)
+}
+
 /// The samples and expectations of all families.
 package enum SampleFrames {
     package static let account = LoginFrames.account

@@ -2,6 +2,7 @@
 import CommandProtocol
 import Domain
 import Foundation
+import FrameSamples
 import LoginProtocol
 import TestSupport
 import Testing
@@ -62,17 +63,12 @@ private func entries<Choice: CaseIterable & RawRepresentable & ProtocolNamed>(
 /// The fields of a kind of frame as the document writes them: `[`name`]` if a sample goes without.
 private func fieldList(kind: UInt8) -> String {
     let samples = sampleFrames.filter { $0.frame[1] == kind }
-        .map { frame in Set(fields(of: frame.frame).compactMap { Field(rawValue: $0[0]) }) }
-    let names = Field.byTag.compactMap { field -> String? in
-        guard samples.contains(where: { $0.contains(field) }) else { return nil }
-        return samples.allSatisfy { $0.contains(field) } ? "`\(field)`" : "[`\(field)`]"
+        .map { frame in Set(fields(of: frame.frame).map { $0[0] }) }
+    let names = Field.allNamed.compactMap { name, field -> String? in
+        guard samples.contains(where: { $0.contains(field.rawValue) }) else { return nil }
+        return samples.allSatisfy { $0.contains(field.rawValue) } ? "`\(name)`" : "[`\(name)`]"
     }
     return names.isEmpty ? "none" : names.joined(separator: " ")
-}
-
-extension Field {
-    /// All of them in the order in which they stand in frames.
-    fileprivate static var byTag: [Field] { allCases.sorted { $0.rawValue < $1.rawValue } }
 }
 
 @Suite("docs/developer/PROTOCOL.md")
@@ -85,9 +81,9 @@ struct ProtocolDocumentTests {
 
     @Test("lists every field with its tag and size")
     func fieldTable() throws {
-        let expected = Field.byTag.map { field in
+        let expected = Field.allNamed.map { name, field in
             let (least, most) = (field.size.lowerBound, field.size.upperBound)
-            return "\(field.rawValue) `\(field)` \(least == most ? "\(least)" : "\(least)–\(most)")"
+            return "\(field.rawValue) `\(name)` \(least == most ? "\(least)" : "\(least)–\(most)")"
         }
         #expect(try document.rows("Fields").map { $0.prefix(3).joined(separator: " ") } == expected)
     }

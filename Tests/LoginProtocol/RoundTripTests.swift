@@ -59,9 +59,15 @@ struct RoundTripTests {
         try reader.end()
     }
 
+    @Test("every field has a tag and a name of its own")
+    func fields() {
+        #expect(Set(Field.allFields.map(\.rawValue)).count == Field.allFields.count)
+        #expect(Set(Field.allNamed.map(\.name)).count == Field.allFields.count)
+    }
+
     @Test("every field's size admits a value that fits a frame")
     func sizes() throws {
-        for field in Field.allCases {
+        for field in Field.allFields {
             for size in [field.size.lowerBound, field.size.upperBound] {
                 var writer = FrameWriter(kind: 1)
                 try writer.put(field, Bytes(repeating: 7, count: size))

@@ -165,3 +165,7 @@ extension Request {
         Request(ListRequest(account: account))
     }
 }
+
+extension Field {
+    package static var printID: Field { Field(12, size: 16) }
+}

@@ -76,3 +76,8 @@ extension FrameReader {
         return name
     }
 }
+
+extension Field {
+    /// What a device calls itself.
+    package static var deviceName: Field { Field(150, size: 1...DeviceName.longest) }
+}

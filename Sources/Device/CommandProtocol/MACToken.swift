@@ -243,3 +243,8 @@ extension Request {
         Request(request)
     }
 }
+
+extension Field {
+    package static var tokenName: Field { Field(110, size: 1...Limit.tokenName) }
+    package static var tokenSecret: Field { Field(112, size: 32) }
+}

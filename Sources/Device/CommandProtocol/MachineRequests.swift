@@ -192,3 +192,8 @@ extension Request {
     package static let vault = Request(VaultRequest())
     package static let trustVault = Request(TrustVaultRequest())
 }
+
+extension Field {
+    package static var features: Field { Field(51, size: 4) }
+    package static var rootName: Field { Field(56, size: 0...Limit.rootName) }
+}

@@ -366,3 +366,11 @@ extension Request {
         Request(request)
     }
 }
+
+extension Field {
+    package static var template: Field { Field(118, size: 0...Limit.template) }
+    package static var data: Field { Field(119, size: 0...Limit.operationData) }
+    package static var decision: Field { Field(120, size: 1) }
+    package static var failures: Field { Field(123, size: 4) }
+    package static var maximumFailures: Field { Field(124, size: 4) }
+}

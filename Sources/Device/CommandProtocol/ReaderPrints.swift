@@ -83,3 +83,7 @@ package struct StoredPrintAnswer: DaemonAnswer {
 extension Request {
     package static func readerPrints(_ request: ReaderPrintsRequest) -> Request { Request(request) }
 }
+
+extension Field {
+    package static var storageAction: Field { Field(21, size: 1) }
+}

@@ -58,3 +58,8 @@ package struct Refusal: Equatable, Sendable {
         until = try frame.number(.until)
     }
 }
+
+extension Field {
+    package static var verb: Field { Field(130, size: 1) }
+    package static var until: Field { Field(131, size: 8) }
+}

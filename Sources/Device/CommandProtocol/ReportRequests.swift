@@ -298,3 +298,11 @@ extension Request {
         Request(WatchRequest(account: account))
     }
 }
+
+extension Field {
+    package static var first: Field { Field(14, size: 8) }
+    package static var generation: Field { Field(49, size: 8) }
+    package static var lock: Field { Field(50, size: 1) }
+    package static var program: Field { Field(52, size: 0...Limit.account) }
+    package static var granted: Field { Field(61, size: 1) }
+}

@@ -204,3 +204,8 @@ extension Request {
         Request(SecretDeleteRequest(account: account, name: name))
     }
 }
+
+extension Field {
+    package static var secretName: Field { Field(17, size: 1...Limit.secretName) }
+    package static var replaces: Field { Field(20, size: 1) }
+}

@@ -323,3 +323,13 @@ extension Request {
         Request(SigningKeyRequest(account: account))
     }
 }
+
+extension Field {
+    package static var use: Field { Field(100, size: 1) }
+    package static var fileName: Field { Field(101, size: 0...Limit.fileName) }
+    package static var challengeText: Field { Field(103, size: 1...Limit.challengeText) }
+    package static var credential: Field { Field(106, size: 16) }
+    package static var fileList: Field {
+        Field(132, size: 66...(Limit.files * 33 + Limit.listedNames))
+    }
+}

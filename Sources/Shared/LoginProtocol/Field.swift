@@ -1,202 +1,110 @@
 // SPDX-License-Identifier: Apache-2.0
-import Domain
-
-/// The fields that frames consist of; the raw value is the tag on the wire.
+/// A field that frames consist of: its tag on the wire, and the sizes that its value may have.
 ///
-/// The fields of a frame are ordered by strictly ascending tag, so each can occur only once.
-package enum Field: UInt8, CaseIterable {
-    case account = 1
-    case challenge = 2
-    case service = 3
-    case terminal = 4
-    case remoteHost = 5
-    case requester = 6
-    case purpose = 7
-    case timeoutMilliseconds = 8
-    case maximumTries = 9
-    case password = 10
-    case finger = 11
-    case printID = 12
-    case readerID = 13
-    case first = 14
-    case count = 15
-    case digest = 16
-    case secretName = 17
-    case secretPart = 18
-    case keyring = 19
-    case replaces = 20
-    case presence = 30
-    case background = 31
+/// The fields of a frame are ordered by strictly ascending tag, so each can occur only once. Those
+/// of logins, and those that several families of requests use, are declared here; any other stands
+/// at the end of the file of its requests.
+package struct Field: Hashable, Sendable {
+    /// The tag on the wire.
+    package let rawValue: UInt8
+    /// The sizes in bytes that a value may have.
+    package let size: ClosedRange<Int>
 
-    case statement = 32
-    case signature = 33
-    case reason = 34
-    case cause = 35
-    case seconds = 36
-    case since = 37
-    case subject = 38
-    case notice = 39
-    case scan = 40
-    case done = 41
-    case total = 42
-    case retry = 43
-    case triesLeft = 44
-    case name = 45
-    case value = 46
-    case origin = 47
-    case state = 48
-    case generation = 49
-    case lock = 50
-    case features = 51
-    case program = 52
-    case vault = 53
-    case device = 54
-    case counter = 55
-    case rootName = 56
-    case keyringState = 57
-    case commandDigest = 58
-    case agent = 59
-    case acknowledge = 60
-    case agentUser = 62
-
-    // Fields about servers that the PAM module reads or sends.
-    case server = 80
-    case audience = 86
-    case accessToken = 89
-    case verdict = 96
-    case verdictSignature = 97
-    case offlineHours = 125
-    case tokenDelivery = 126
-    case tokenFile = 127
-    case verdictKey = 128
-
-    case storageAction = 21
-    case code = 81
-    case application = 82
-    case registration = 83
-    case publicKey = 84
-    case action = 85
-    case expires = 87
-    case fingerprint = 88
-    case refreshToken = 90
-    case moduleChallenge = 91
-    case localAccount = 92
-    case httpStatus = 93
-    case attempts = 94
-    case isRepeatable = 95
-    case registrationState = 98
-    case why = 99
-    case use = 100
-    case fileName = 101
-    case messageDigest = 102
-    case challengeText = 103
-    case method = 104
-    case resource = 105
-    case credential = 106
-    // MAC tokens and operations.
-    case tokenName = 110
-    case token = 111
-    case tokenSecret = 112
-    case authorization = 116
-    case operation = 117
-    case template = 118
-    case data = 119
-    case decision = 120
-    case operationState = 121
-    case operationStatement = 122
-    case failures = 123
-    case maximumFailures = 124
-    case isAway = 129
-    // Receipts and refused attempts.
-    case granted = 61
-    case verb = 130
-    case until = 131
-    // Several files.
-    case fileList = 132
-    // What TPMs prove to servers.
-    case requirements = 140
-    case tpmParts = 141
-    // The password in place of a touch.
-    case factor = 142
-    case passwordKey = 143
-    case passwordSignature = 144
-    case factors = 145
-    case missing = 146
-    case passwordAccepted = 147
-    // Names of devices.
-    case deviceName = 150
-
-    /// The sizes in bytes that a value of this field may have.
-    @inline(never)
-    package var size: ClosedRange<Int> {
-        switch self {
-        case .account: 1...Limit.account
-        case .challenge: Limit.challenge...Limit.challenge
-        case .service: 1...Limit.service
-        case .terminal, .readerID, .name, .vault: 0...Limit.label
-        case .remoteHost, .requester, .program: 0...Limit.account
-        case .purpose: 0...Limit.purpose
-        case .subject, .value, .origin: 0...Limit.text
-        case .password: 0...Limit.password
-        case .printID, .device: 16...16
-        case .digest, .commandDigest: 32...32
-        case .secretName: 1...Limit.secretName
-        case .secretPart: 0...Limit.secretPart
-        case .rootName: 0...Limit.rootName
-        case .statement: 1...Limit.statement
-        case .signature, .verdictSignature: 1...Limit.signature
-        case .finger, .maximumTries, .reason, .cause, .notice, .scan, .done, .total, .retry,
-            .triesLeft, .state, .lock, .keyring, .replaces, .keyringState, .presence, .background,
-            .tokenDelivery, .tokenFile, .acknowledge:
-            1...1
-        case .timeoutMilliseconds, .count, .seconds, .features, .offlineHours, .agent,
-            .agentUser:
-            4...4
-        case .first, .since, .generation, .counter: 8...8
-        case .server, .audience: 1...Limit.label
-        case .accessToken: 1...Limit.accessToken
-        case .verdict: 1...Limit.verdict
-        case .verdictKey: 65...65
-        case .application: 1...Limit.label
-        case .code: 1...Limit.code
-        case .action: 1...32
-        case .fingerprint: 0...Limit.code
-        case .registration: 16...16
-        case .publicKey: 65...65
-        case .moduleChallenge: Limit.challenge...Limit.challenge
-        case .localAccount: 1...Limit.account
-        case .refreshToken: 0...Limit.refreshToken
-        case .why: 0...Limit.text
-        case .use: 1...1
-        case .fileName: 0...Limit.fileName
-        case .messageDigest: 32...32
-        case .fileList: 66...(Limit.files * 33 + Limit.listedNames)
-        case .challengeText: 1...Limit.challengeText
-        case .method: 1...16
-        case .resource: 1...Limit.resource
-        case .credential: 16...16
-        case .isRepeatable, .registrationState, .isAway, .granted, .storageAction, .verb:
-            1...1
-        case .requirements: 1...1
-        case .tpmParts: 2...Limit.tpmParts
-        case .httpStatus: 2...2
-        case .attempts: 4...4
-        case .expires, .until: 8...8
-        case .tokenName: 1...Limit.tokenName
-        case .token, .operation: 16...16
-        case .tokenSecret: 32...32
-        case .authorization: 1...Limit.label
-        case .template: 0...Limit.template
-        case .data: 0...Limit.operationData
-        case .decision, .operationState: 1...1
-        case .operationStatement: 1...Limit.operationStatement
-        case .failures, .maximumFailures: 4...4
-        case .factor, .factors, .missing, .passwordAccepted: 1...1
-        case .passwordKey: 65...65
-        case .passwordSignature: 1...Limit.signature
-        case .deviceName: 1...DeviceName.longest
-        }
+    /// Declares a field; each has a tag of its own.
+    package init(_ tag: UInt8, size: ClosedRange<Int>) {
+        rawValue = tag
+        self.size = size
     }
+
+    /// Declares a field whose values all have one size in bytes.
+    package init(_ tag: UInt8, size: Int) { self.init(tag, size: size...size) }
+}
+
+extension Field {
+    package static var account: Field { Field(1, size: 1...Limit.account) }
+    package static var challenge: Field { Field(2, size: Limit.challenge) }
+    package static var service: Field { Field(3, size: 1...Limit.service) }
+    package static var terminal: Field { Field(4, size: 0...Limit.label) }
+    package static var remoteHost: Field { Field(5, size: 0...Limit.account) }
+    package static var requester: Field { Field(6, size: 0...Limit.account) }
+    package static var purpose: Field { Field(7, size: 0...Limit.purpose) }
+    package static var timeoutMilliseconds: Field { Field(8, size: 4) }
+    package static var maximumTries: Field { Field(9, size: 1) }
+    package static var password: Field { Field(10, size: 0...Limit.password) }
+    package static var finger: Field { Field(11, size: 1) }
+    package static var readerID: Field { Field(13, size: 0...Limit.label) }
+    package static var count: Field { Field(15, size: 4) }
+    package static var digest: Field { Field(16, size: 32) }
+    package static var secretPart: Field { Field(18, size: 0...Limit.secretPart) }
+    package static var keyring: Field { Field(19, size: 1) }
+    package static var presence: Field { Field(30, size: 1) }
+    package static var background: Field { Field(31, size: 1) }
+    package static var statement: Field { Field(32, size: 1...Limit.statement) }
+    package static var signature: Field { Field(33, size: 1...Limit.signature) }
+    package static var reason: Field { Field(34, size: 1) }
+    package static var cause: Field { Field(35, size: 1) }
+    package static var seconds: Field { Field(36, size: 4) }
+    package static var since: Field { Field(37, size: 8) }
+    package static var subject: Field { Field(38, size: 0...Limit.text) }
+    package static var notice: Field { Field(39, size: 1) }
+    package static var scan: Field { Field(40, size: 1) }
+    package static var done: Field { Field(41, size: 1) }
+    package static var total: Field { Field(42, size: 1) }
+    package static var retry: Field { Field(43, size: 1) }
+    package static var triesLeft: Field { Field(44, size: 1) }
+    package static var name: Field { Field(45, size: 0...Limit.label) }
+    package static var value: Field { Field(46, size: 0...Limit.text) }
+    package static var origin: Field { Field(47, size: 0...Limit.text) }
+    package static var state: Field { Field(48, size: 1) }
+    package static var vault: Field { Field(53, size: 0...Limit.label) }
+    package static var device: Field { Field(54, size: 16) }
+    package static var counter: Field { Field(55, size: 8) }
+    package static var keyringState: Field { Field(57, size: 1) }
+    package static var commandDigest: Field { Field(58, size: 32) }
+    package static var agent: Field { Field(59, size: 4) }
+    package static var acknowledge: Field { Field(60, size: 1) }
+    package static var agentUser: Field { Field(62, size: 4) }
+    package static var server: Field { Field(80, size: 1...Limit.label) }
+    package static var code: Field { Field(81, size: 1...Limit.code) }
+    package static var application: Field { Field(82, size: 1...Limit.label) }
+    package static var registration: Field { Field(83, size: 16) }
+    package static var publicKey: Field { Field(84, size: 65) }
+    package static var action: Field { Field(85, size: 1...32) }
+    package static var audience: Field { Field(86, size: 1...Limit.label) }
+    package static var expires: Field { Field(87, size: 8) }
+    package static var fingerprint: Field { Field(88, size: 0...Limit.code) }
+    package static var accessToken: Field { Field(89, size: 1...Limit.accessToken) }
+    package static var refreshToken: Field { Field(90, size: 0...Limit.refreshToken) }
+    package static var moduleChallenge: Field { Field(91, size: Limit.challenge) }
+    package static var localAccount: Field { Field(92, size: 1...Limit.account) }
+    package static var httpStatus: Field { Field(93, size: 2) }
+    package static var attempts: Field { Field(94, size: 4) }
+    package static var isRepeatable: Field { Field(95, size: 1) }
+    package static var verdict: Field { Field(96, size: 1...Limit.verdict) }
+    package static var verdictSignature: Field { Field(97, size: 1...Limit.signature) }
+    package static var registrationState: Field { Field(98, size: 1) }
+    package static var why: Field { Field(99, size: 0...Limit.text) }
+    package static var messageDigest: Field { Field(102, size: 32) }
+    package static var method: Field { Field(104, size: 1...16) }
+    package static var resource: Field { Field(105, size: 1...Limit.resource) }
+    package static var token: Field { Field(111, size: 16) }
+    package static var authorization: Field { Field(116, size: 1...Limit.label) }
+    package static var operation: Field { Field(117, size: 16) }
+    package static var operationState: Field { Field(121, size: 1) }
+    package static var operationStatement: Field { Field(122, size: 1...Limit.operationStatement) }
+    package static var offlineHours: Field { Field(125, size: 4) }
+    package static var tokenDelivery: Field { Field(126, size: 1) }
+    package static var tokenFile: Field { Field(127, size: 1) }
+    package static var verdictKey: Field { Field(128, size: 65) }
+    package static var isAway: Field { Field(129, size: 1) }
+    package static var requirements: Field { Field(140, size: 1) }
+    package static var tpmParts: Field { Field(141, size: 2...Limit.tpmParts) }
+    package static var factor: Field { Field(142, size: 1) }
+    package static var passwordKey: Field { Field(143, size: 65) }
+    package static var passwordSignature: Field { Field(144, size: 1...Limit.signature) }
+    package static var factors: Field { Field(145, size: 1) }
+    package static var missing: Field { Field(146, size: 1) }
+    package static var passwordAccepted: Field { Field(147, size: 1) }
 }
 
 /// The maximum sizes in bytes of values that cross the socket, all in one place.
