@@ -17,7 +17,7 @@ struct ManualTextTests {
 
     /// Those whose messages are what a command shows, and no fault.
     private static let results = [
-        "DoctorCommand", "ImportCommand", "OperationText", "ReaderWatchOutput", "ReadersCommand",
+        "DoctorCommand", "ImportCommand", "OperationText", "ReadersCommand",
     ].map { "Device/Command/Commands/\($0).swift" }
 
     /// The files of the command that have messages.

@@ -39,12 +39,13 @@ struct TextLiteral: CustomStringConvertible {
         return pieces
     }
 
-    /// Those of a source file below Sources; in the file of a command only its messages. What
-    /// stands in interpolations is no text of its own.
+    /// Those of a source file below Sources; in the file of a command only its messages, and not
+    /// what it shows as a result. What stands in interpolations is no text of its own.
     static func all(in file: String) throws -> [TextLiteral] {
         let bytes = try Layout.read("\(Layout.package)/Sources/\(file)")
         let source = String(decoding: bytes, as: UTF8.self)
         let messages = source.matches(of: #/\nenum \w+Messages \{\n(?:.*\n)*?\}\n/#).map(\.output)
+            .filter { !$0.contains("ResultMessages {") }
         return (file.hasPrefix("Device/Command/") ? messages : [source[...]]).flatMap { text in
             var reader = SourceReader(rest: text)
             return reader.literals()

@@ -36,7 +36,7 @@ struct ReaderWatchOutput {
                 .document("watched-reader", members: [("reader", reader.document)]))
         } else {
             run.environment.complain(
-                ReaderWatchMessages.watching(reader.name, id: reader.readerID))
+                ReaderWatchResultMessages.watching(reader.name, id: reader.readerID))
         }
     }
 
@@ -48,7 +48,7 @@ struct ReaderWatchOutput {
         guard run.isJSON else {
             let tenths = Int(milliseconds / 100)
             let time = "\(tenths / 10).\(tenths % 10)".bytes
-            return run.environment.say(ReaderWatchMessages.event(event.text, seconds: time))
+            return run.environment.say(ReaderWatchResultMessages.event(event.text, seconds: time))
         }
         var members: [(name: String, value: JSON)] = [
             ("event", .string(event.word)), ("milliseconds", .number(UInt64(milliseconds))),
@@ -63,9 +63,9 @@ extension Notice {
     /// The event on a watched reader: its word in JSON, and a text; nil if there is none.
     fileprivate var event: (word: String, text: Text)? {
         switch kind {
-        case .touch: ("ready", ReaderWatchMessages.ready)
-        case .fingerPresent: ("finger", ReaderWatchMessages.finger)
-        case .noMatch: ("scanned", ReaderWatchMessages.scanned)
+        case .touch: ("ready", ReaderWatchResultMessages.ready)
+        case .fingerPresent: ("finger", ReaderWatchResultMessages.finger)
+        case .noMatch: ("scanned", ReaderWatchResultMessages.scanned)
         case .retry:
             switch retry {
             case .unplugged: text.map { ("unplugged", $0) }
@@ -81,8 +81,8 @@ extension Notice {
     }
 }
 
-/// Messages of `signet readers --watch`.
-enum ReaderWatchMessages {
+/// What `signet readers --watch` shows.
+enum ReaderWatchResultMessages {
     /// At the start.
     static func watching(_ name: Bytes, id: Bytes) -> Text {
         """
