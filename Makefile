@@ -53,10 +53,10 @@ BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build module programs site catalogues demo screen test programs-table check \
-	format-check graph-check bench fuzz pot generated install uninstall deb deb-test machine-test clean
+	format-check graph-check new-command-test bench fuzz pot generated install uninstall deb deb-test machine-test clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s%s\n", $$1, $$2 }' Makefile
 
 deps: ## install what is needed from Debian; does nothing if everything is there
 	@checks/packages $(BUILD_DEBS) $(TEST_DEBS)
@@ -127,13 +127,16 @@ check: build format-check graph-check ## run all checks that a change must pass
 	$(RUN_TESTS) -c release
 
 format-check:
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Examples Tests \
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Plugins Sources Examples Tests \
 		$(wildcard Benchmarks)
 
 graph-check:
 	checks/licences
 	checks/imports
 	$(SWIFT_BUILD) --build-tests --explicit-target-dependency-import-check error
+
+new-command-test: deps ## drop a new command into a copy of the tree, build it and test it
+	$(AS_ROOT) env SWIFT=$(SWIFT) checks/new-command
 
 bench: build ## measure, side by side with pam_fprintd and fprintd
 	@checks/packages $(BENCH_DEBS)
