@@ -68,7 +68,8 @@ _signet_words() {
 _signet_next() {
     case $1 in
         '') printf '%s\n' status enroll list delete verify enable disable unlock readers vault log \
-            config doctor notify login sign operations mac-token import-fprintd secret help ;;
+            config doctor notify login sign operations sessions mac-token import-fprintd secret \
+            help ;;
         secret) printf '%s\n' set get list delete ;;
     esac
 }
@@ -112,8 +113,9 @@ _signet() {
     done
     case $at:${operands[0]-} in
         'vault:migrate' | 'vault:trust' | 'operations:list' | 'operations:show' | \
-            'operations:approve' | 'operations:reject' | 'operations:watch' | 'mac-token:add' | \
-            'mac-token:list' | 'mac-token:remove' | 'mac-token:header') choice=${operands[0]} operands=("${operands[@]:1}") ;;
+            'operations:approve' | 'operations:reject' | 'operations:watch' | 'sessions:list' | \
+            'sessions:end' | 'mac-token:add' | 'mac-token:list' | 'mac-token:remove' | \
+            'mac-token:header') choice=${operands[0]} operands=("${operands[@]:1}") ;;
     esac
 
     case $cur in
@@ -171,6 +173,7 @@ _signet() {
             sign) options=(--force --challenge --audience --request --body --server --public-key
                 --account --json --help) ;;
             operations) options=(--account --server --password --password-stdin --json --help) ;;
+            sessions) options=(--all --account --server --password --password-stdin --json --help) ;;
             mac-token) options=(--body --account --server --json --help) ;;
             import-fprintd) options=(--account --password-stdin --json --help) ;;
             secret) options=(--help) ;;
@@ -192,6 +195,7 @@ _signet() {
         'config|--check||'*) compopt -o default 2> /dev/null ;;
         'sign|||'*) compopt -o default 2> /dev/null ;;
         'operations|||0') _signet_offer "$cur" < <(printf '%s\n' list show approve reject watch) ;;
+        'sessions|||0') _signet_offer "$cur" < <(printf '%s\n' list end) ;;
         'mac-token|||0') _signet_offer "$cur" < <(printf '%s\n' add list remove header) ;;
         'mac-token||remove|0') _signet_offer "$cur" < <(_signet_strings name mac-token list "${account[@]}") ;;
         'mac-token||header|0') _signet_offer "$cur" < <(_signet_strings name mac-token list "${account[@]}") ;;

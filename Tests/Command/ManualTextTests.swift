@@ -91,6 +91,14 @@ extension TextLiteral {
                 "new operations are shown as they arrive. Press Ctrl-C to stop",
                 "operation … of …: …", "operation … of … is approved",
                 "operation … of … is rejected",
+                "session … at … is ended. An access token of it may be accepted for a few minutes "
+                    + "more, where the server is not asked",
+                "sessions ended at …: …. Access tokens of them may be accepted for a few minutes "
+                    + "more, where the server is not asked",
+                "older sessions at … that are not shown: …", "… (this device)", "refreshed",
+                "touch and password", "there are no sessions: you are logged in nowhere",
+                "names of devices and programs are their own claims. To end a session: 'signet "
+                    + "sessions end ID', or 'end --all'",
                 // The line of a refusal in the log, and its reasons.
                 "… times since …", "the session was remote", "only … may ask for this",
                 "nothing showed that the user was at this machine",

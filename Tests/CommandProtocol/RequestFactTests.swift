@@ -29,6 +29,12 @@ struct RequestFactTests {
                 operation: Self.id, decision: choice))
     }
 
+    private func end(_ session: SessionID?) -> Request {
+        .sessionEnd(
+            SessionEndRequest(
+                account: Self.alice, timeoutMilliseconds: 1, server: Self.server, session: session))
+    }
+
     private var header: Request {
         .macTokenHeader(
             MACTokenHeaderRequest(
@@ -61,6 +67,8 @@ struct RequestFactTests {
             (header, token),
             (decide(.approve), "approve operation \(Self.operation)"),
             (decide(.reject), "reject operation \(Self.operation)"),
+            (end(.sample(repeating: 7)), "end session \(String(repeating: "07", count: 16))"),
+            (end(nil), "end all sessions"),
             (sign(.file(name: [], digest: Self.digest)), "sign file sha256:\(Self.hex)"),
             (sign(.file(name: [0x61], digest: Self.digest)), "sign file sha256:\(Self.hex) a"),
             (
@@ -135,6 +143,7 @@ struct RequestFactTests {
         #expect(
             decide(.approve).content.interruption
                 == .shown(by: "operations show \(Self.operation)"))
+        #expect(end(nil).content.interruption == .shown(by: "sessions"))
         #expect(header.content.interruption == .none)
         #expect(Request.enable(account: alice).content.interruption == .none)
     }

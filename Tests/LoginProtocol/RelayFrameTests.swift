@@ -60,6 +60,9 @@ struct RelayFrameTests {
         .remove(server: server, registration: .sample(0..<16), statement: [1], signature: [2]),
         .macToken(server: server, statement: [1], signature: [2]),
         .operations(server: server, authorization: [1]),
+        .sessions(server: server, authorization: [1]),
+        .endSession(server: server, authorization: [1], session: .sample(0..<16)),
+        .endSessions(server: server, authorization: Bytes(repeating: 1, count: Limit.label)),
         .operation(server: server, authorization: [1], operation: .sample(0..<16)),
         .decide(
             RelayDecision(
@@ -114,6 +117,8 @@ struct RelayFrameTests {
         .awaited(RelayAwaited(OperationFrames.longOperation)),
         .awaited(RelayAwaited(OperationFrames.operation)),
         .listed(count: 0),
+        .session(SessionFrames.session), .session(SessionFrames.longSession),
+        .sessionsListed(count: 1, total: .max), .sessionsEnded(count: 0),
         .operation(
             RelayOperation(
                 account: ServerAccountName(Bytes(repeating: 7, count: Limit.account)),

@@ -95,7 +95,8 @@ extension Denial {
             .signingKeyExists, .unknownMacToken, .tooManyMacTokens, .readingTokenWanted,
             .unknownOperation, .operationOver, .printsDamaged, .accountExpired,
             .passwordExpired, .notAttestable, .noPasswordKey, .passwordKeyStale,
-            .passwordElsewhere, .passwordNotAccepted, .fingerNotAccepted:
+            .passwordElsewhere, .passwordNotAccepted, .fingerNotAccepted, .unknownSession,
+            .sessionOver, .sessionsUnknown:
             .denied
         }
     }

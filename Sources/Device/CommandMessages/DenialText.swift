@@ -74,6 +74,9 @@ extension Denial {
         case .passwordNotAccepted: "the server accepts only a touch for this, and no password"
         case .fingerNotAccepted:
             "the server accepts only the password for this, and no touch. Add '--password'"
+        case .unknownSession: unknownSessionText
+        case .sessionOver: sessionOverText
+        case .sessionsUnknown: sessionsUnknownText
         default: toLogin?.loginText(account: account) ?? "the request is not possible now"
         }
     }

@@ -25,6 +25,24 @@ extension Denial {
         "there is no such operation for this account and device at \(serverSubject)"
     }
 
+    /// The account has no such session.
+    var unknownSessionText: Text {
+        "there is no session \(subject ?? []) of this account. See 'signet sessions'"
+    }
+
+    /// The session has already ended.
+    var sessionOverText: Text {
+        "the session \(subject ?? []) has already ended: there is nothing left to do"
+    }
+
+    /// The server is too old for sessions.
+    var sessionsUnknownText: Text {
+        """
+        \(serverSubject) does not list or end sessions: it is older than this device's program. \
+        Ask its administrator to end them
+        """
+    }
+
     /// The operation cannot be decided any more.
     var operationOverText: Text {
         let state = OperationState.allCases.first { Bytes($0.protocolName.utf8) == subject }

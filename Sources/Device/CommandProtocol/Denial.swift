@@ -180,6 +180,12 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case passwordNotAccepted = 103
     /// The operation accepts only the password. `subject`: the server.
     case fingerNotAccepted = 104
+    /// The account has no such session at the server. `subject`: the session's id in hexadecimal.
+    case unknownSession = 106
+    /// The session has already ended. `subject`: its id in hexadecimal.
+    case sessionOver = 107
+    /// The server does not know about sessions; it is older. `subject`: the server.
+    case sessionsUnknown = 108
 }
 
 /// A denial of any request, with the details that the user needs to continue.

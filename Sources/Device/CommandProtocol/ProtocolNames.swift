@@ -32,6 +32,16 @@ extension ConfirmingFactor: ProtocolNamed {
     }
 }
 
+extension SessionFactor: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .fingerprint: "fingerprint"
+        case .password: "password"
+        case .both: "both"
+        }
+    }
+}
+
 extension OperationFactors: ProtocolNamed {
     package var protocolName: String {
         switch self {
@@ -128,6 +138,9 @@ extension DenialReason: ProtocolNamed {
         case .passwordElsewhere: "passwordElsewhere"
         case .passwordNotAccepted: "passwordNotAccepted"
         case .fingerNotAccepted: "fingerNotAccepted"
+        case .unknownSession: "unknownSession"
+        case .sessionOver: "sessionOver"
+        case .sessionsUnknown: "sessionsUnknown"
         }
     }
 }

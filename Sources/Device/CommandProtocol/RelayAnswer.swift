@@ -32,6 +32,12 @@ package enum RelayAnswerKind: UInt8, CaseIterable, Sendable {
     case requirements = 204
     /// A secret that the named TPM must read.
     case attestation = 205
+    /// One session of a list; `sessionsListed` ends the list.
+    case session = 206
+    /// The end of the list of sessions.
+    case sessionsListed = 207
+    /// Sessions were ended.
+    case sessionsEnded = 208
 }
 
 /// The state of a new registration; the raw value is on the wire.
@@ -143,6 +149,10 @@ package enum RelayAnswer: Equatable, Sendable {
     case decided(OperationState)
     case requirements(RelayRequirements)
     case attestation(RelayAttestationChallenge)
+    case session(SessionContent)
+    /// `count` is the number of sessions that were listed before it, `total` that of all.
+    case sessionsListed(count: UInt32, total: UInt32)
+    case sessionsEnded(count: UInt32)
 
     /// The kind of this answer's frame.
     package var kind: RelayAnswerKind {
@@ -161,6 +171,9 @@ package enum RelayAnswer: Equatable, Sendable {
         case .decided: .decided
         case .requirements: .requirements
         case .attestation: .attestation
+        case .session: .session
+        case .sessionsListed: .sessionsListed
+        case .sessionsEnded: .sessionsEnded
         }
     }
 }
@@ -205,6 +218,11 @@ extension RelayAnswer {
         case .requirements(let requirements):
             try frame.put(.requirements, number: requirements.rawValue)
         case .attestation(let challenge): try challenge.put(into: &frame)
+        case .session(let session): try session.put(into: &frame)
+        case .sessionsListed(let count, let total):
+            try frame.put(.count, number: count)
+            try frame.put(.sessionTotal, number: total)
+        case .sessionsEnded(let count): try frame.put(.count, number: count)
         }
         return frame.bytes
     }
@@ -251,6 +269,11 @@ extension RelayAnswer {
             guard requirements.isSubset(of: .known) else { throw .malformedValue }
             self = .requirements(requirements)
         case .attestation: self = .attestation(try RelayAttestationChallenge(from: &frame))
+        case .session: self = .session(try SessionContent(from: &frame))
+        case .sessionsListed:
+            let count: UInt32 = try frame.number(.count)
+            self = .sessionsListed(count: count, total: try frame.number(.sessionTotal))
+        case .sessionsEnded: self = .sessionsEnded(count: try frame.number(.count))
         }
         try frame.end()
     }

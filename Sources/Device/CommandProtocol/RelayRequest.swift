@@ -33,6 +33,12 @@ package enum RelayVerb: UInt8, CaseIterable, Sendable {
     case attest = 75
     /// Replaces the registration's key for the password, with a signed statement.
     case passwordKey = 80
+    /// Lists the sessions of the account.
+    case sessions = 82
+    /// Ends one session of the account.
+    case endSession = 83
+    /// Ends all sessions of the account.
+    case endSessions = 84
 }
 
 /// A new key for the password, with its signature over the statement that registers it.
@@ -185,8 +191,11 @@ package enum RelayRequest: Equatable, Sendable {
     case passwordKey(
         server: ServerURL, registration: RegistrationID, statement: Bytes, signature: Bytes,
         key: RelayPasswordKey)
+    case sessions(server: ServerURL, authorization: Bytes)
+    case endSession(server: ServerURL, authorization: Bytes, session: SessionID)
+    case endSessions(server: ServerURL, authorization: Bytes)
 
-    /// The body that `endMACToken` posts; its header authenticates the digest of this body.
+    /// The body that `endMACToken`, `endSession` and `endSessions` post; its header authenticates the digest of this body.
     package static var emptyBody: Bytes { Bytes("{}".utf8) }
 
     /// The kind of this request's frame.
@@ -205,6 +214,9 @@ package enum RelayRequest: Equatable, Sendable {
         case .requirements: .requirements
         case .attest: .attest
         case .passwordKey: .passwordKey
+        case .sessions: .sessions
+        case .endSession: .endSession
+        case .endSessions: .endSessions
         }
     }
 
@@ -220,7 +232,8 @@ package enum RelayRequest: Equatable, Sendable {
         case .login(let login): login.server
         case .macToken(let server, _, _), .operations(let server, _),
             .operation(let server, _, _), .endMACToken(let server, _, _),
-            .passwordKey(let server, _, _, _, _):
+            .passwordKey(let server, _, _, _, _), .sessions(let server, _),
+            .endSession(let server, _, _), .endSessions(let server, _):
             server
         case .decide(let decision): decision.server
         }
@@ -273,7 +286,8 @@ extension RelayRequest {
             try frame.put(.statement, statement)
             try frame.put(.signature, signature)
             try frame.put(.server, name: server)
-        case .operations(let server, let authorization):
+        case .operations(let server, let authorization),
+            .sessions(let server, let authorization), .endSessions(let server, let authorization):
             try frame.put(.server, name: server)
             try frame.put(.authorization, authorization)
         case .operation(let server, let authorization, let operation):
@@ -285,6 +299,10 @@ extension RelayRequest {
             try frame.put(.server, name: server)
             try frame.put(.token, token)
             try frame.put(.authorization, authorization)
+        case .endSession(let server, let authorization, let session):
+            try frame.put(.server, name: server)
+            try frame.put(.authorization, authorization)
+            try frame.put(.session, session)
         case .attest(let attestation): try attestation.put(into: &frame)
         case .passwordKey(let server, let registration, let statement, let signature, let key):
             try frame.put(.statement, statement)
@@ -347,6 +365,17 @@ extension RelayRequest {
             self = .requirements(
                 server: try frame.name(.server), code: try frame.bytes(.code), device: device)
         case .attest: self = .attest(try RelayAttestation(from: &frame))
+        case .sessions:
+            let server: ServerURL = try frame.name(.server)
+            self = .sessions(server: server, authorization: try frame.bytes(.authorization))
+        case .endSession:
+            let server: ServerURL = try frame.name(.server)
+            let authorization = try frame.bytes(.authorization)
+            self = .endSession(
+                server: server, authorization: authorization, session: try frame.fixed(.session))
+        case .endSessions:
+            let server: ServerURL = try frame.name(.server)
+            self = .endSessions(server: server, authorization: try frame.bytes(.authorization))
         }
         try frame.end()
     }

@@ -196,6 +196,7 @@ private struct Call {
             ) { _ in .removed }
         case .macToken, .operations, .operation, .decide, .endMACToken:
             self.init(aboutOperations: request)
+        case .sessions, .endSession, .endSessions: self.init(aboutSessions: request)
         case .requirements, .attest: self.init(aboutAttestation: request)
         }
     }
@@ -229,7 +230,31 @@ private struct Call {
                 with: authorization, path: "/v1/device/mac-tokens/\(hexadecimal(token))/revoke",
                 body: RelayRequest.emptyBody
             ) { _ in [.removed] }
-        case .register, .prove, .passwordKey, .challenge, .login, .remove, .requirements, .attest:
+        case .register, .prove, .passwordKey, .challenge, .login, .remove, .requirements, .attest,
+            .sessions, .endSession, .endSessions:
+            return nil
+        }
+    }
+
+    /// The calls about sessions. Exactly `emptyBody` is sent, because the header covers its digest.
+    private init?(aboutSessions request: RelayRequest) {
+        switch request {
+        case .sessions(_, let authorization):
+            self.init(
+                with: authorization, path: "/v1/device/sessions", isList: true,
+                RelayAnswer.sessions(from:))
+        case .endSession(_, let authorization, let session):
+            self.init(
+                with: authorization, path: "/v1/device/sessions/\(hexadecimal(session))/revoke",
+                body: RelayRequest.emptyBody
+            ) { body in RelayAnswer.sessionsEnded(from: body).map { [$0] } }
+        case .endSessions(_, let authorization):
+            self.init(
+                with: authorization, path: "/v1/device/sessions/revoke",
+                body: RelayRequest.emptyBody
+            ) { body in RelayAnswer.sessionsEnded(from: body).map { [$0] } }
+        case .register, .prove, .passwordKey, .challenge, .login, .remove, .macToken, .operations,
+            .operation, .decide, .endMACToken, .requirements, .attest:
             return nil
         }
     }
@@ -251,7 +276,7 @@ private struct Call {
                     key: Binary(attestation.attestationKey)),
                 RelayAnswer.attestation(from:))
         case .register, .prove, .passwordKey, .challenge, .login, .remove, .macToken, .operations,
-            .operation, .decide, .endMACToken:
+            .operation, .decide, .endMACToken, .sessions, .endSession, .endSessions:
             return nil
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations, and logins that are approved as operations.
+// Operations, logins that are approved as operations, and what else devices read.
 extension Routes {
     static let operations: [Route] = [
         Route("POST", path: "/v1/operations", caller: .application(.operations)) {
@@ -34,6 +34,23 @@ extension Routes {
         ) {
             service, call throws(Problem) in
             .json(try await service.operations.operationDetail(call))
+        },
+        Route("GET", path: "/v1/device/sessions", caller: .device, limit: .requestCode) {
+            service, call throws(Problem) in
+            .json(try await service.sessions.listSessions(call))
+        },
+        Route(
+            "POST", path: "/v1/device/sessions/revoke", caller: .leavingDevice, limit: .requestCode
+        ) {
+            service, call throws(Problem) in
+            .json(try await service.sessions.endAllSessions(call))
+        },
+        Route(
+            "POST", path: "/v1/device/sessions/{id}/revoke", caller: .leavingDevice,
+            limit: .requestCode
+        ) {
+            service, call throws(Problem) in
+            .json(try await service.sessions.endSession(call))
         },
         Route(
             "POST", path: "/v1/operations/{id}/decision", caller: .anybody, limit: .decision

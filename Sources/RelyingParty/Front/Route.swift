@@ -12,7 +12,8 @@ enum Caller: Sendable {
     case rememberedApplication(Scope)
     /// A device: the request is signed with a registered key, or carries a MAC.
     case device
-    /// A device, whatever the application's policy, since it may always end its own token.
+    /// A device, whatever the application's policy, since it may always end what it has: its own
+    /// token, and sessions.
     case leavingDevice
 }
 

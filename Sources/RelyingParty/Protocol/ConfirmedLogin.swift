@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Domain
+import JSONFormat
 import SQL
 import ServerAPI
 import SignedFormats
@@ -90,7 +91,8 @@ extension Logins {
             let factor = operation.sessionFactor
             var trail = OperationTrail(operation: id)
             if case .success(let signer) = result {
-                try store.beginSession(fresh, of: signer, factor: factor, at: now)
+                try store.beginSession(
+                    fresh, of: signer, factor: factor, from: operation.sessionOrigin, at: now)
                 entry = RelyingParty.entry(.operationConsumed, signer: signer, problem: nil)
                 trail.factor = operation.factor
             }
@@ -118,6 +120,13 @@ extension OperationRecord {
     /// The policy decides on the password afterwards, too, unless the template named it.
     fileprivate var sessionFactor: String {
         factor == Factor.password && factors.named != nil ? Factor.templatePassword : factor
+    }
+
+    /// Where the person is who logs in, as the application has reported it: the call itself comes
+    /// from the application.
+    fileprivate var sessionOrigin: SessionOrigin {
+        let told = try? JSON.decode(AdditionalData.self, from: [UInt8](additional.utf8))
+        return SessionOrigin(address: told?.address ?? "", agent: told?.agent ?? "")
     }
 }
 

@@ -44,7 +44,10 @@ extension Logins {
             if let module, statement.purpose != module { return .failure(.refused) }
             let factor = statement.claims.signer
             guard module == nil || factor == .fingerprint else { return .failure(.policy(.factor)) }
-            try store.beginSession(fresh, of: signer, factor: factor.rawValue, at: now)
+            try store.beginSession(
+                fresh, of: signer, factor: factor.rawValue,
+                from: SessionOrigin(address: call.origin.address, agent: call.origin.agent),
+                at: now)
             return .success((signer, statement))
         }
         let factor = statement.claims.signer.rawValue

@@ -19,6 +19,7 @@ package final class Service: Sendable {
     let macTokens: MACTokens
     let operations: Operations
     let accountViews: AccountViews
+    let sessions: Sessions
     let maintenance: Maintenance
     /// Answers `/health/ready`.
     let health: Health
@@ -60,6 +61,7 @@ package final class Service: Sendable {
         challenges = Challenges(core: core, signatures: signatures)
         tokens = Tokens(issuer: issuer, keys: keys, core: core)
         accountViews = AccountViews(core: core)
+        sessions = Sessions(core: core)
         operations = Operations(challenges: challenges, core: core)
         logins = Logins(
             keys: keys, challenges: challenges, operations: operations, core: core, tokens: tokens)

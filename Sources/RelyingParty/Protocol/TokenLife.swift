@@ -157,6 +157,8 @@ enum SessionEnd {
     static let reuse = "reuse"
     /// Someone who held one of its tokens revoked it.
     static let revoked = "revoked"
+    /// A device of the account ended it.
+    static let device = "ended"
 }
 
 private func refreshEntry(_ problem: Problem?, signer: Signer?) -> AuditEntry {

@@ -72,12 +72,13 @@ extension Transaction {
     /// Stores a new session with its first refresh token; both end after the policy's
     /// `refreshSeconds`.
     func beginSession(
-        _ fresh: FreshTokens, of signer: Signer, factor: String, at now: Int64
+        _ fresh: FreshTokens, of signer: Signer, factor: String, from origin: SessionOrigin,
+        at now: Int64
     ) throws(DatabaseFault) {
         let expires = now + signer.application.policy.refreshSeconds
         try sessions.keepSession(
-            fresh.session, registration: signer.registration.id, factor: factor, at: now,
-            until: expires)
+            fresh.session, registration: signer.registration.id, factor: factor,
+            from: origin, at: now, until: expires)
         try sessions.keepRefreshToken(
             fresh.refreshHash, session: fresh.session, at: now, until: expires)
     }

@@ -256,8 +256,10 @@ enum Schema {
         "UPDATE registration SET advanced = advanced * 1000000",
     ]
 
-    /// What devices call themselves.
+    /// What devices call themselves, and where sessions were begun from.
     private static let names = [
-        "ALTER TABLE registration ADD COLUMN name TEXT NOT NULL DEFAULT ''"
+        "ALTER TABLE registration ADD COLUMN name TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE token_session ADD COLUMN address TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE token_session ADD COLUMN agent TEXT NOT NULL DEFAULT ''",
     ]
 }

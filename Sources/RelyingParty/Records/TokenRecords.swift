@@ -39,17 +39,18 @@ extension Transaction {
 extension TokenRows {
     /// Stores a new token session.
     func keepSession(
-        _ id: SessionID, registration: RegistrationID, factor: String, at now: Int64,
-        until expires: Int64
+        _ id: SessionID, registration: RegistrationID, factor: String, from origin: SessionOrigin,
+        at now: Int64, until expires: Int64
     ) throws(DatabaseFault) {
         try store.add(
             """
-            INSERT INTO token_session (id, registration, factor, created, expires, reason)
-            VALUES ($1, $2, $3, $4, $5, '')
+            INSERT INTO token_session (id, registration, factor, created, expires, reason, address,
+                agent)
+            VALUES ($1, $2, $3, $4, $5, '', $6, $7)
             """,
             [
                 .id(id), .id(registration), .text(factor), .integer(now),
-                .integer(expires),
+                .integer(expires), .text(origin.address), .text(origin.agent),
             ])
     }
 

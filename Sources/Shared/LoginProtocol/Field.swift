@@ -169,4 +169,6 @@ package enum Limit {
     package static let tpmParts = 12_288
     /// The number of operations that a server may list at once; signet-server has at most 25.
     package static let operations = 32
+    /// The number of sessions that a server may list at once; signet-server lists at most 50.
+    package static let sessions = 64
 }

@@ -95,6 +95,8 @@ final class PlayedServer: Sendable {
                             accessToken: Bytes("token".utf8), seconds: 1, refreshToken: []))
                 ]
             case .remove, .endMACToken: [.removed]
+            case .sessions: [.sessionsListed(count: 0, total: 0)]
+            case .endSession, .endSessions: [.sessionsEnded(count: 1)]
             case .macToken:
                 [
                     .macToken(

@@ -95,6 +95,8 @@ enum RelayAnswers: Harness {
                     audience: "shop.example", expires: .max, token: .sample(0..<16),
                     secret: SampleFrames.thirtyTwo)),
             .awaited(RelayAwaited(OperationFrames.operation)), .listed(count: 1),
+            .session(SessionFrames.session), .session(SessionFrames.longSession),
+            .sessionsListed(count: 1, total: 2), .sessionsEnded(count: 1),
             .operation(
                 RelayOperation(
                     account: "alice", challenge: .sample(0..<32),

@@ -70,6 +70,15 @@ struct APIScenario {
         let ended = try await server.send(
             "POST", "/v1/token/revoke", ["token": try refreshed.text("refreshToken")])
         try expect(200, ended)
+        _ = try await server.logIn(phone)
+        let sessions = try await read("/v1/device/sessions")
+        let list = sessions["sessions"] as? [[String: Any]]
+        guard let session = list?.first?["session"] as? String else {
+            throw Unexpected("no sessions")
+        }
+        try expect(200, try await write("/v1/device/sessions/\(session)/revoke"))
+        _ = try await server.logIn(phone)
+        try expect(200, try await write("/v1/device/sessions/revoke"))
         try expect(200, try await server.send("GET", "/.well-known/jwks.json"))
         try expect(200, try await server.send("GET", "/health/live"))
         try expect(200, try await server.send("GET", "/health/ready"))
@@ -135,6 +144,13 @@ struct APIScenario {
         let request = TestRequest(method: "GET", resource: path, body: [])
         let header = try phone.header(try phone.statement(of: request, at: server.time.now))
         return try await server.send("GET", path, headers: [("authorization", header)])
+    }
+
+    /// Makes a call without content as the device, with a signed request.
+    private func write(_ path: String) async throws -> Reply {
+        let request = TestRequest(resource: path, body: Array("{}".utf8))
+        let header = try phone.header(try phone.statement(of: request, at: server.time.now))
+        return try await server.send("POST", path, [:], headers: [("authorization", header)])
     }
 
     private func refreshToken(of login: Reply) throws -> String {

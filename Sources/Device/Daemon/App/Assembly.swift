@@ -136,6 +136,7 @@ struct Assembly {
         let operations = Operations(
             clock: clock, relay: relay, accounts: accounts, macTokens: macTokens, keys: keys,
             guards: guards, confirmations: confirmations)
+        let sessions = Sessions(relay: relay, keys: keys, reading: operations)
         let fileSigning = FileSigning(
             journal: journal, accounts: accounts, credentials: credentials, keys: keys,
             guards: guards, touches: touches)
@@ -162,7 +163,8 @@ struct Assembly {
             [
                 logins.handlers, enrolments.handlers, fingers.handlers, printImport.handlers,
                 enabling.handlers, keyring.handlers, secrets.handlers, servers.handlers,
-                fileSigning.handlers, macTokens.handlers, operations.handlers, reports.handlers,
+                fileSigning.handlers, macTokens.handlers, operations.handlers, sessions.handlers,
+                reports.handlers,
             ].flatMap { $0 } + Listed.services.flatMap { $0.init(parts).handlers }
         router = Router(
             admission: admission, afterAnswers: afterAnswers, clock: clock, journal: journal,

@@ -94,7 +94,8 @@ extension MACTokens {
             try tokens.remove(marked)
             return true
         case .unreachable, .registered, .proven, .challenge, .loggedIn, .macToken, .awaited,
-            .listed, .operation, .decided, .requirements, .attestation:
+            .listed, .operation, .decided, .requirements, .attestation, .session,
+            .sessionsListed, .sessionsEnded:
             return try isGivenUp(marked, account: account, tokens: tokens)
         }
     }

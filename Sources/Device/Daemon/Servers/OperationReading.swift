@@ -24,8 +24,14 @@ struct ReadingRequest: Sendable {
     /// How long to wait for a touch.
     let milliseconds: UInt32
     let factor: ConfirmingFactor
+    /// What the token is wanted for, as receipts show it.
+    let purpose: String
 
-    init(_ type: any DaemonRequest.Type, milliseconds: UInt32, factor: ConfirmingFactor) {
+    init(
+        _ type: any DaemonRequest.Type, milliseconds: UInt32, factor: ConfirmingFactor,
+        purpose: String = "read operations"
+    ) {
+        self.purpose = purpose
         self.type = type
         self.milliseconds = milliseconds
         self.factor = factor
@@ -107,7 +113,7 @@ extension Operations {
         guard let first = challenges.first else { return (troubles, nil) }
         let servers = challenges.map(\.url.text).joined(separator: ", ")
         let matter = SignedMatter(
-            purpose: Bytes("server \(servers): read operations".utf8),
+            purpose: Bytes("server \(servers): \(request.purpose)".utf8),
             challenge: first.challenge.challenge)
         let plan = guards.plan(
             for: request.type, account: account, milliseconds: request.milliseconds)
@@ -165,19 +171,20 @@ extension Operations {
             snapshot: snapshot, confirmation: confirmation, client: client)
     }
 
-    /// The `Authorization` header for a GET request without a body; nil if there is no good reading
-    /// token.
-    private func readingHeader(
-        _ key: ServerKey, path: String, url: CanonicalServerURL, account: Account
+    /// The `Authorization` header for a request, by default a GET without a body; nil if there is no
+    /// good reading token.
+    func readingHeader(
+        _ key: ServerKey, method: String = "GET", path: String, url: CanonicalServerURL,
+        body: Bytes = [], account: Account
     ) throws(Denial) -> Bytes? {
-        let nothing = try accounts.reading(account) { () throws(StoreFault) in
-            do throws(CryptoFault) { return try SHA256.digest([]) } catch {
+        let digest = try accounts.reading(account) { () throws(StoreFault) in
+            do throws(CryptoFault) { return try SHA256.digest(body) } catch {
                 throw .vault(.crypto(error))
             }
         }
         return try macTokens.header(
-            by: MACTokens.readingTokenName, of: key, method: Bytes("GET".utf8),
-            resource: Bytes((url.path + path).utf8), bodyDigest: nothing, account: account)
+            by: MACTokens.readingTokenName, of: key, method: Bytes(method.utf8),
+            resource: Bytes((url.path + path).utf8), bodyDigest: digest, account: account)
     }
 
     /// Translates an answer that is not the requested data.

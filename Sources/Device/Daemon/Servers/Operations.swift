@@ -228,7 +228,7 @@ private struct OperationAtServer {
 
 extension Operations {
     /// The good keys to read with: the named server's, or all of the account.
-    private func keysToAsk(
+    func keysToAsk(
         _ server: ServerURL?, account: Account
     ) async throws(Denial) -> [(ServerKey, CanonicalServerURL)] {
         if let server {
@@ -270,13 +270,13 @@ extension Operations {
 
 extension ServerTrouble {
     /// A reading token is missing, and no touch may be asked for.
-    fileprivate init(wantsToken key: ServerKey) {
+    init(wantsToken key: ServerKey) {
         self.init(key: key, denial: Denial(.readingTokenWanted, subject: key.server.bytes))
     }
 }
 
 extension ServerTroubleAnswer {
-    fileprivate init(_ trouble: ServerTrouble) {
+    init(_ trouble: ServerTrouble) {
         self.init(
             server: trouble.key.server, reason: trouble.denial.reason,
             subject: trouble.denial.subject ?? [])
@@ -290,7 +290,8 @@ extension RelayAnswer {
         case .unreachable(_, let isRepeatable, _): !isRepeatable
         case .refused(let code, _, _): code == Bytes("conflict".utf8)
         case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited, .listed,
-            .operation, .decided, .requirements, .attestation:
+            .operation, .decided, .requirements, .attestation, .session,
+            .sessionsListed, .sessionsEnded:
             true
         }
     }

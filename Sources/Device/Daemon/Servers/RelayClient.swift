@@ -194,8 +194,11 @@ extension RelayRequest {
     /// Whether the server's answer has a lasting effect, at the server or on a key here.
     fileprivate var isDecisive: Bool {
         switch self {
-        case .prove, .passwordKey, .login, .remove, .macToken, .decide, .endMACToken: true
-        case .register, .challenge, .operations, .operation, .requirements, .attest: false
+        case .prove, .passwordKey, .login, .remove, .macToken, .decide, .endMACToken,
+            .endSession, .endSessions:
+            true
+        case .register, .challenge, .operations, .operation, .requirements, .attest, .sessions:
+            false
         }
     }
 }
@@ -236,6 +239,24 @@ extension RelayClient {
             return false
         }
         return (operations, end)
+    }
+
+    /// Asks for a list of sessions; returns at most `Limit.sessions`, and the answer that ended it.
+    ///
+    /// The whole list has the time of one answer.
+    func listSessions(
+        _ request: RelayRequest, for account: UInt32
+    ) async -> (sessions: [SessionContent], end: RelayAnswer) {
+        var sessions: [SessionContent] = []
+        let deadline = ContinuousClock.now + limit
+        let end = await ask(request, for: account, within: limit, settled: { _, _ in }) { answer in
+            guard case .session(let session) = answer, sessions.count < Limit.sessions,
+                ContinuousClock.now < deadline
+            else { return true }
+            sessions.append(session)
+            return false
+        }
+        return (sessions, end)
     }
 }
 

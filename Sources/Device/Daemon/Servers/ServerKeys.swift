@@ -338,7 +338,8 @@ extension ServerKeys {
         case .loggedIn(let tokens):
             return try given(tokens, url: url, account: account, signedBy: key)
         case .registered, .proven, .challenge, .removed, .refused, .unreachable, .macToken,
-            .awaited, .listed, .operation, .decided, .requirements, .attestation:
+            .awaited, .listed, .operation, .decided, .requirements, .attestation, .session,
+            .sessionsListed, .sessionsEnded:
             throw denial(of: answer, url: url, account: account, signedBy: key)
         }
     }
@@ -381,7 +382,8 @@ extension ServerKeys {
             default: return Denial(.serverRefused, subject: code)
             }
         case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited,
-            .listed, .operation, .decided, .requirements, .attestation:
+            .listed, .operation, .decided, .requirements, .attestation, .session,
+            .sessionsListed, .sessionsEnded:
             return Denial(.serverUnreachable, subject: Bytes("another answer than asked".utf8))
         }
     }

@@ -136,7 +136,8 @@ extension ServerLogins {
         case .refused(let code, _, _) where code == ServerProblem.unavailable.bytes:
             return .denied(Denial(.serverUnreachable, subject: code))
         case .unreachable, .refused, .registered, .proven, .loggedIn, .removed, .macToken,
-            .awaited, .listed, .operation, .decided, .requirements, .attestation:
+            .awaited, .listed, .operation, .decided, .requirements, .attestation, .session,
+            .sessionsListed, .sessionsEnded:
             return .denied(keys.denial(of: answer, url: url, account: account, signedBy: nil))
         }
     }
@@ -398,7 +399,8 @@ extension ServerLogins {
             }
             return keys.denial(of: answer, url: login.url, account: account, signedBy: login.key)
         case .registered, .proven, .challenge, .loggedIn, .removed, .unreachable, .macToken,
-            .awaited, .listed, .operation, .decided, .requirements, .attestation:
+            .awaited, .listed, .operation, .decided, .requirements, .attestation, .session,
+            .sessionsListed, .sessionsEnded:
             return Task.isCancelled
                 ? Denial(.cancelled) : Denial(.serverLost, subject: login.url.bytes)
         }

@@ -141,7 +141,8 @@ private enum Removal {
             default: self = .toldLater
             }
         case .unreachable, .registered, .proven, .challenge, .loggedIn, .macToken, .awaited,
-            .listed, .operation, .decided, .requirements, .attestation:
+            .listed, .operation, .decided, .requirements, .attestation, .session,
+            .sessionsListed, .sessionsEnded:
             self = .toldLater
         }
     }

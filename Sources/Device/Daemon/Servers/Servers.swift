@@ -358,7 +358,8 @@ extension RelayAnswer {
         case .unreachable(_, let isRepeatable, _): !isRepeatable
         case .refused(let code, _, _): code == Bytes(ServerProblem.unavailable.rawValue.utf8)
         case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited, .listed,
-            .operation, .decided, .requirements, .attestation:
+            .operation, .decided, .requirements, .attestation, .session,
+            .sessionsListed, .sessionsEnded:
             true
         }
     }
