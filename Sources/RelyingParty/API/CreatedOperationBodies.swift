@@ -54,6 +54,8 @@ struct OperationState: Encodable, Sendable {
     let registration: RegistrationID?
     /// What the device of that registration calls itself; nil if it has no name.
     let deviceName: DeviceName?
+    /// Where the call came from that decided it; nil if no device has decided it.
+    let approver: Approver?
     /// The factors that approve it, if its template names them; nil if the policy decides.
     let factors: AcceptedFactors?
     /// How it was decided: `fingerprint`, `password` or `both`; nil if no device has decided it.
@@ -61,6 +63,14 @@ struct OperationState: Encodable, Sendable {
     /// When the login was confirmed.
     let confirmed: Int64?
     let additional: AdditionalData
+}
+
+/// Where the call came from that approved or rejected an operation.
+struct Approver: Encodable, Sendable {
+    /// The address; nil if it is not known.
+    let address: String?
+    /// The user agent, as the program that called has stated it; nil if it has stated none.
+    let agent: String?
 }
 
 /// The newest operations of an account, newest first.

@@ -20,10 +20,19 @@ extension OperationState {
         decided = record.decided
         registration = record.registration
         deviceName = record.deviceName
+        approver = record.approver.map { Approver($0) }
         factors = record.factors.named
         factor = record.decidedBy(at: now)
         confirmed = record.consumed
         additional = try JSON.decode(AdditionalData.self, from: [UInt8](record.additional.utf8))
+    }
+}
+
+extension Approver {
+    fileprivate init(_ origin: Origin) {
+        self.init(
+            address: origin.address.isEmpty ? nil : origin.address,
+            agent: origin.agent.isEmpty ? nil : origin.agent)
     }
 }
 

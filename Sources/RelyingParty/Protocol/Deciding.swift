@@ -35,7 +35,8 @@ extension Operations {
         let moment = core.moment
         let now = moment.seconds
         return try await core.write { store throws(DatabaseFault) in
-            let result = try store.decide(statement, of: signer, isSigned: isSigned, at: moment)
+            let result = try store.decide(
+                statement, of: signer, isSigned: isSigned, from: call.origin, at: moment)
             var entry = entry(.operationDecided, signer: signer, problem: result.problem)
             entry.detail =
                 OperationTrail(
@@ -115,7 +116,8 @@ extension Transaction {
     /// can make an operation FAILED. The counter and the decision are stored in this transaction;
     /// of several concurrent decisions, one takes effect and the others get `.conflict`.
     fileprivate func decide(
-        _ statement: OperationStatement, of former: Signer, isSigned: Bool, at moment: Moment
+        _ statement: OperationStatement, of former: Signer, isSigned: Bool, from origin: Origin,
+        at moment: Moment
     ) throws(DatabaseFault) -> Result<DecisionAnswer, Problem> {
         let now = moment.seconds
         // Read again behind the lock that blocking also takes: the registration may have been
@@ -151,7 +153,8 @@ extension Transaction {
                     of: operation.id, factor: claims.signer, by: registration, at: now)
             case .ended(let status, let factor):
                 try operations.end(
-                    operation: operation.id, as: status, by: registration, factor: factor, at: now)
+                    operation: operation.id, as: status, by: registration, factor: factor,
+                    from: origin, at: now)
             }
         guard isApplied else {
             // Another decision was committed between the read above and this update.

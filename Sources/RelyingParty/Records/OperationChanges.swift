@@ -65,19 +65,22 @@ extension OperationRows {
     ///
     /// Returns false, and changes nothing, unless it is PENDING and has not expired.
     ///
-    /// `factor` is the word for how it was decided; empty if no device decided it.
+    /// `factor` is the word for how it was decided; empty if no device decided it. `origin` is where
+    /// the deciding call came from; nil likewise.
     func end(
         operation: OperationID, as status: OperationStatus, by registration: RegistrationID?,
-        factor: String = "", at now: Int64
+        factor: String = "", from origin: Origin? = nil, at now: Int64
     ) throws(DatabaseFault) -> Bool {
         let changed = try store.run(
             """
-            UPDATE operation SET status = $1, decided = $2, registration = $3, factor = $6
+            UPDATE operation SET status = $1, decided = $2, registration = $3, factor = $6,
+                approver_address = $7, approver_agent = $8
             WHERE id = $4 AND status = 'PENDING' AND expires > $5 RETURNING id
             """,
             [
                 .text(status.rawValue), .integer(now), .id(ifPresent: registration),
-                .id(operation), .integer(now), .text(factor),
+                .id(operation), .integer(now), .text(factor), .text(origin?.address ?? ""),
+                .text(origin?.agent ?? ""),
             ])
         guard !changed.isEmpty else { return false }
         try store.callbackEvents.note(operation, as: status, at: now)

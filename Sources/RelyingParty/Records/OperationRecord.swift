@@ -35,6 +35,9 @@ struct OperationRecord: Equatable, Sendable {
     let registration: RegistrationID?
     /// What that registration's device calls itself; nil if it has no name.
     let deviceName: DeviceName?
+    /// The address and user agent of the call that decided it; nil if no device has, or none was
+    /// stored.
+    let approver: Origin?
     /// When the login was confirmed.
     let consumed: Int64?
     /// The factors that approve it, as its template said when it was created.
@@ -74,6 +77,9 @@ struct OperationRecord: Equatable, Sendable {
         factor = try row.text(18)
         half = try row.optionalID(19)
         deviceName = DeviceName([UInt8]((try row.optionalText(20) ?? "").utf8))
+        let (address, agent) = (try row.text(22), try row.text(23))
+        approver =
+            address.isEmpty && agent.isEmpty ? nil : Origin(address: address, agent: agent)
     }
 
     /// The factors that approve it for an application with this policy.
@@ -94,7 +100,8 @@ extension OperationRows {
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
                 registration, consumed, factors, factor, half,
-                (SELECT r.name FROM registration r WHERE r.id = operation.registration), issued
+                (SELECT r.name FROM registration r WHERE r.id = operation.registration), issued,
+                approver_address, approver_agent
             FROM operation WHERE id = $1
             """, [.id(id)])
         guard let row = rows.first else { return nil }
@@ -110,7 +117,8 @@ extension OperationRows {
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
                 registration, consumed, factors, factor, half,
-                (SELECT r.name FROM registration r WHERE r.id = operation.registration), issued
+                (SELECT r.name FROM registration r WHERE r.id = operation.registration), issued,
+                approver_address, approver_agent
             FROM operation
             WHERE account = $1 AND status = 'PENDING' AND expires > $2
                 AND (device IS NULL OR device = $3)
@@ -130,7 +138,8 @@ extension OperationRows {
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
                 registration, consumed, factors, factor, half,
-                (SELECT r.name FROM registration r WHERE r.id = operation.registration), issued
+                (SELECT r.name FROM registration r WHERE r.id = operation.registration), issued,
+                approver_address, approver_agent
             FROM operation WHERE account = $1 ORDER BY number DESC LIMIT $2
             """, [.integer(account), .integer(most)])
         var operations: [OperationRecord] = []

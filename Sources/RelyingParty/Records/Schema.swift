@@ -256,10 +256,13 @@ enum Schema {
         "UPDATE registration SET advanced = advanced * 1000000",
     ]
 
-    /// What devices call themselves, and where sessions were begun from.
+    /// What devices call themselves, where sessions were begun from, and where operations were
+    /// decided.
     private static let names = [
         "ALTER TABLE registration ADD COLUMN name TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE token_session ADD COLUMN address TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE token_session ADD COLUMN agent TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE operation ADD COLUMN approver_address TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE operation ADD COLUMN approver_agent TEXT NOT NULL DEFAULT ''",
     ]
 }
