@@ -6,9 +6,9 @@ import ServerAPI
 /// Sessions of tokens as people see them: each device lists those of its account, and ends them.
 ///
 /// The device authenticates as it does to read operations, so a MAC token suffices. Ending a session
-/// gives no one access to anything: whoever holds such a token could at worst have people log in
-/// again. An account's device sees and ends the sessions of the account's other devices, too, since
-/// a lost device cannot end its own.
+/// only takes access away: the holder of such a token could at worst have people log in again. An
+/// account's device sees and ends the sessions of the account's other devices, too, since a lost
+/// device cannot end its own.
 struct Sessions: Sendable {
     /// The maximum number of sessions in a list.
     static let most: Int64 = 50
