@@ -12,7 +12,7 @@ struct Dialogue {
     private let application: Application
     private let login: Login
     private let deadline: Deadline
-    private let place: Place
+    private let place: PromptContext
     private var line: PasswordLine?
     /// The signals held back from the beginning, if the process is in a terminal's foreground.
     private var signals: HeldSignals?
@@ -25,7 +25,7 @@ struct Dialogue {
 
     /// Creates a dialogue; `place` says where a password may be typed and where the request comes
     /// from.
-    init(_ application: Application, login: Login, deadline: Deadline, place: Place) {
+    init(_ application: Application, login: Login, deadline: Deadline, place: PromptContext) {
         self.application = application
         self.login = login
         self.deadline = deadline

@@ -66,7 +66,7 @@ final class Login {
         let server = try ServerLogin.look(options.server, for: account, application: application)
         // From here on the daemon may count failures towards a lockout, which a password lifts.
         try application.keep(account.bytes)
-        let place = try Place(of: self, application: application, options: options)
+        let place = try PromptContext(of: self, application: application, options: options)
         application.isAttended = place.presence == .foreground
         guard command != nil else {
             throw .unavailable("the command line cannot be shown clearly", shown: Prompt.unclear)
@@ -157,7 +157,7 @@ extension Login {
     /// the caller may then try again, on a new connection with a new challenge.
     private func attempt(
         _ application: Application, options: ModuleOptions,
-        registration: RegisteredKey.Registration, server: ServerLogin?, place: Place
+        registration: RegisteredKey.Registration, server: ServerLogin?, place: PromptContext
     ) throws(LoginFailure) {
         let deadline = Deadline(milliseconds: options.timeoutSeconds * 1_000)
         var dialogue = Dialogue(application, login: self, deadline: deadline, place: place)
@@ -189,7 +189,7 @@ extension Login {
         guard case .key(let registered) = registration else {
             throw .refused("a proof arrived, but no key is registered")
         }
-        let confirmation = Confirmation(of: self, deadline: deadline)
+        let confirmation = FinalCheck(of: self, deadline: deadline)
         // Signals that were held back take effect here. If one stops the process, the confirmation
         // below comes too late.
         dialogue.end()
@@ -224,7 +224,7 @@ extension Login {
 
     private func request(
         _ challenge: Challenge, digest: Bytes, options: ModuleOptions, server: ServerLogin?,
-        place: Place
+        place: PromptContext
     ) -> AuthenticateRequest {
         AuthenticateRequest(
             account: account, challenge: challenge, service: service, terminal: terminal,

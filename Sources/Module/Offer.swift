@@ -20,7 +20,7 @@ enum Offer {
         _ login: Login, application: Application, options: ModuleOptions
     ) throws(LoginFailure) {
         guard options.offer, options.prompt != .off, geteuid() == 0,
-            let place = try? Place(of: login, application: application, options: options),
+            let place = try? PromptContext(of: login, application: application, options: options),
             place.presence != .background
         else { return }
         let noted = [digit(place.presence)] + login.account.bytes

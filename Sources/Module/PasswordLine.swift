@@ -8,7 +8,7 @@ import LoginProtocol
 /// stop the process are blocked, so that the terminal is restored before any of them is delivered.
 /// Destroying the object restores the terminal too.
 final class PasswordLine {
-    private let terminal: Terminal
+    private let terminal: ControllingTerminal
     private let prompt: Bytes
     private let signals: HeldSignals
     private let saved: termios
@@ -28,7 +28,7 @@ final class PasswordLine {
     }
 
     private init(
-        _ terminal: Terminal, prompt: Bytes, signals: HeldSignals, saved: termios
+        _ terminal: ControllingTerminal, prompt: Bytes, signals: HeldSignals, saved: termios
     ) {
         self.terminal = terminal
         self.prompt = prompt
@@ -41,7 +41,7 @@ final class PasswordLine {
     /// Opens a line on a terminal; returns nil and changes nothing if that fails.
     ///
     /// `prompt` is written before the cursor at the first `wait`, and again after `makeRoom`.
-    static func open(on terminal: Terminal, prompt: Bytes) -> PasswordLine? {
+    static func open(on terminal: ControllingTerminal, prompt: Bytes) -> PasswordLine? {
         guard let saved = terminal.settings() else { return nil }
         guard let signals = HeldSignals.hold(for: .line) else { return nil }
         let line = PasswordLine(terminal, prompt: prompt, signals: signals, saved: saved)

@@ -176,13 +176,13 @@ struct CredentialStoreTests {
 
     private var store: CredentialStore { fixture.account.credential }
 
-    private func isPublished(_ credential: FoundCredential) -> Bool {
+    private func isPublished(_ credential: StoredCredential) -> Bool {
         let line = (try? fixture.contents(fixture.publicKey)) ?? []
         return (try? SSHPublicKey.parse(line: line).key) == credential.publicKey
     }
 
     private func doesNotOpen(
-        _ credential: FoundCredential, because cause: InvalidationCause
+        _ credential: StoredCredential, because cause: InvalidationCause
     ) throws {
         let enrolment = try fixture.account.prints.enrolment()
         #expect(throws: VaultError.doesNotOpen) {

@@ -97,7 +97,7 @@ struct DoctorTests {
                 CachedVerdict(
                     text: verdict.encoded(), signature: [1, 2, 3], boot: Bytes("b".utf8),
                     moment: 7)), for: key)
-        let token = MACToken(
+        let token = StoredMACToken(
             Bytes("ci".utf8), for: key, identifier: .sample(repeating: 0xa1),
             created: StateFixture.now, expires: Instant(seconds: StateFixture.now.seconds + 60))
         try fixture.account.macTokens.keep(token, secret: try SecretBytes.random(32))

@@ -45,8 +45,8 @@ struct MACTokenStoreTests {
 
     private func token(
         _ name: String, _ id: UInt8, of key: ServerKey? = nil
-    ) -> MACToken {
-        MACToken(
+    ) -> StoredMACToken {
+        StoredMACToken(
             Bytes(name.utf8), for: key ?? self.key, identifier: .sample(repeating: id),
             created: StateFixture.now, expires: Instant(seconds: StateFixture.now.seconds + 60))
     }
@@ -56,7 +56,7 @@ struct MACTokenStoreTests {
         return try SecretBytes(moving: &bytes)
     }
 
-    private func opened(_ token: MACToken) throws -> Bytes {
+    private func opened(_ token: StoredMACToken) throws -> Bytes {
         try fixture.account.macTokens.secret(of: token).withBytes { span in
             unsafe span.withUnsafeBytes { unsafe Bytes($0) }
         }
@@ -178,7 +178,7 @@ struct MACTokenStoreTests {
     }
 
     /// A record as it was before there were states.
-    private func older(_ token: MACToken, _ secret: SecretBytes) throws -> Bytes {
+    private func older(_ token: StoredMACToken, _ secret: SecretBytes) throws -> Bytes {
         let tokens = fixture.account.macTokens
         try tokens.keep(token, secret: secret)
         let text = String(

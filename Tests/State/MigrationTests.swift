@@ -211,7 +211,7 @@ struct MigrationTests {
         try #require(try state.account(Self.daemon, uid: 1))
     }
 
-    private func credential(_ account: AccountState) throws -> FoundCredential {
+    private func credential(_ account: AccountState) throws -> StoredCredential {
         guard case .issued(let credential) = try account.credential.state() else {
             throw StoreFault.damaged(path: "credential")
         }

@@ -15,8 +15,8 @@ enum Remedy {
 
     /// Edits a file of the PAM configuration. A distribution's own is copied to /etc/pam.d before,
     /// where the copy overrides it.
-    static func edit(_ place: StackPlace) -> Text {
-        let own = StackPlace(file: place.file).path
+    static func edit(_ place: StackPosition) -> Text {
+        let own = StackPosition(file: place.file).path
         guard own != place.path else { return edit(own) }
         return "cp -n \(Shell.word(place.path.bytes)) \(Shell.word(own.bytes)) && \(edit(own))"
     }

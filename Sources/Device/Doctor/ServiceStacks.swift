@@ -119,7 +119,7 @@ extension ServiceStacks {
 
     /// The lines whose module matches, each once, with their services, in order of file and line.
     private func lines(_ types: [StackType], where isMeant: (Handler) -> Bool) -> [Line] {
-        var found: [StackPlace: Line] = [:]
+        var found: [StackPosition: Line] = [:]
         for service in services {
             for type in types {
                 for handler in chain(of: service, type: type).handlers

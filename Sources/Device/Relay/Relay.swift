@@ -36,7 +36,9 @@ package struct Relay: Sendable {
         guard let server = CanonicalServerURL(request.server) else {
             return [.failed("the server's URL is not in canonical form")]
         }
-        guard let call = Call(request) else { return [.failed("the request cannot be encoded")] }
+        guard let call = HTTPCall(request) else {
+            return [.failed("the request cannot be encoded")]
+        }
         do throws(ClientFault) {
             let answer = try send(call, to: server)
             return answers(answer, to: call)
@@ -70,7 +72,8 @@ package struct Relay: Sendable {
     ///
     /// It is harmless if nothing was sent yet, or if the call is marked as harmless. All other
     /// faults are thrown at once.
-    private func send(_ call: Call, to server: CanonicalServerURL) throws(ClientFault) -> HTTPAnswer
+    private func send(_ call: HTTPCall, to server: CanonicalServerURL) throws(ClientFault)
+        -> HTTPAnswer
     {
         let client = call.isList ? listClient : client
         var headers = [("Accept", "application/json")]
@@ -89,7 +92,7 @@ package struct Relay: Sendable {
         }
     }
 
-    private func answers(_ answer: HTTPAnswer, to call: Call) -> [RelayAnswer] {
+    private func answers(_ answer: HTTPAnswer, to call: HTTPCall) -> [RelayAnswer] {
         switch answer.status {
         case 200...299:
             guard let answers = call.read(answer.body),
@@ -118,7 +121,7 @@ package struct Relay: Sendable {
 /// An HTTP call: its path, its body, and how its answer is decoded.
 ///
 /// `read` returns nil for an answer that docs/developer/SERVER-INTEGRATE.md does not allow.
-private struct Call {
+private struct HTTPCall {
     let path: String
     /// The body to POST; nil for a GET.
     let body: Bytes?

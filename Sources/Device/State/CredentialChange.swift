@@ -26,7 +26,7 @@ extension CredentialStore {
     /// Throws as `publish` does.
     package func issue(
         _ enrolment: Enrolment, vault: some Vault, now: Instant
-    ) throws(StoreFault) -> FoundCredential {
+    ) throws(StoreFault) -> StoredCredential {
         let draft = try draft(enrolment)
         let made = try sealed { () throws(VaultError) in try vault.create(draft.context) }
         return try publish(draft, made: made, by: vault.kind, now: now)
@@ -52,7 +52,7 @@ extension CredentialStore {
     /// The contents of readers are those of the record unless given. The vault opens the key only
     /// if the enrolment and the contents are exactly those it was sealed to.
     package func context(
-        of credential: FoundCredential, enrolment: Enrolment,
+        of credential: StoredCredential, enrolment: Enrolment,
         covering storage: [ReaderStorage]? = nil
     ) throws(StoreFault) -> SealingContext {
         try context(
@@ -64,7 +64,7 @@ extension CredentialStore {
     /// Throws `.changedMeanwhile`, with nothing changed, if this is no longer the account's
     /// credential, and `.tooManyStoredPrints` as `draft` does.
     package func keep(
-        _ credential: FoundCredential, resealed: [UInt8], covering storage: [ReaderStorage]
+        _ credential: StoredCredential, resealed: [UInt8], covering storage: [ReaderStorage]
     ) throws(StoreFault) {
         guard ReaderStorage.isRecordable(storage) else { throw .tooManyStoredPrints }
         guard try recover(for: account.prints.enrolment()) == .issued(credential) else {
@@ -88,7 +88,7 @@ extension CredentialStore {
     package func publish(
         _ draft: CredentialDraft, made: NewCredential, by vault: VaultKind,
         with change: PrintChange? = nil, now: Instant
-    ) throws(StoreFault) -> FoundCredential {
+    ) throws(StoreFault) -> StoredCredential {
         guard let publicKey = SSHPublicKey(point: made.publicPoint) else {
             throw .vault(.malformed)
         }
@@ -107,7 +107,7 @@ extension CredentialStore {
     /// account.
     private func turn(
         to next: SealedCredential, with change: PrintChange?
-    ) throws(StoreFault) -> FoundCredential {
+    ) throws(StoreFault) -> StoredCredential {
         if let change { try account.prints.check(change) }
         let former = try recover(for: account.prints.enrolment()).record
         if try published() != publicLine(of: next) {
@@ -120,7 +120,7 @@ extension CredentialStore {
             CredentialRecord.changing(from: former, to: next), as: Self.name)
         if let change { try account.prints.commit(change) }
         try finish(next)
-        return FoundCredential(record: next)
+        return StoredCredential(record: next)
     }
 
     /// Completes or drops an interrupted change, depending on whether the prints have changed.
@@ -129,7 +129,7 @@ extension CredentialStore {
     func settle(
         _ former: SealedCredential?, next: SealedCredential, enrolment: Enrolment
     ) throws(StoreFault) -> SealedCredential? {
-        if fits(FoundCredential(record: next), enrolment: enrolment) {
+        if fits(StoredCredential(record: next), enrolment: enrolment) {
             try finish(next)
             return next
         }

@@ -8,7 +8,7 @@ import Sealing
 import SignedFormats
 
 /// A credential as stored on disk, with its private key still sealed.
-package struct FoundCredential: Equatable, Sendable {
+package struct StoredCredential: Equatable, Sendable {
     /// The credential's id.
     package var identifier: CredentialID { record.identifier }
     /// The time of creation.
@@ -32,7 +32,7 @@ package enum CredentialFileState: Equatable, Sendable {
     /// A credential is issued and its public key published.
     ///
     /// Only opening the key shows whether it opens.
-    case issued(FoundCredential)
+    case issued(StoredCredential)
     /// A credential is issued, but not for the present prints.
     ///
     /// Login is denied for this reason. The next login or change destroys the credential; reading
@@ -83,8 +83,8 @@ package struct CredentialStore: Sendable {
         case .record(.disabled(let since)): return .disabled(since: since)
         case .record(.destroyed(let cause, let since)): return .destroyed(cause, since: since)
         case .record(.changing(let former, let next)):
-            if fits(FoundCredential(record: next), enrolment: enrolment) {
-                return .issued(FoundCredential(record: next))
+            if fits(StoredCredential(record: next), enrolment: enrolment) {
+                return .issued(StoredCredential(record: next))
             }
             guard let former else { return .none }
             return try state(of: former)
@@ -184,7 +184,7 @@ package struct CredentialStore: Sendable {
     /// It only explains: the records that it compares decide nothing. `.credentialDamaged` is the
     /// reason if no difference is found.
     package func explain(
-        _ credential: FoundCredential, enrolment: Enrolment
+        _ credential: StoredCredential, enrolment: Enrolment
     ) throws(StoreFault) -> InvalidationCause {
         let host = try sealed { () throws(VaultError) in try account.host.identifier() }
         guard credential.record.host == host else { return .hostSecretChanged }
@@ -198,7 +198,7 @@ package struct CredentialStore: Sendable {
     }
 
     /// Whether the key was created under a storage root key other than the pinned one.
-    private func isOfAnotherTPM(_ credential: FoundCredential) -> Bool {
+    private func isOfAnotherTPM(_ credential: StoredCredential) -> Bool {
         guard credential.vault == .tpm, let trusted = try? account.rootPin.load(),
             let sealed = try? TPMSealed(credential.sealed, as: .key)
         else { return false }
@@ -208,7 +208,7 @@ package struct CredentialStore: Sendable {
     /// Whether the credential was created for these prints, according to its record.
     ///
     /// Only opening the key proves it.
-    package func fits(_ credential: FoundCredential, enrolment: Enrolment) -> Bool {
+    package func fits(_ credential: StoredCredential, enrolment: Enrolment) -> Bool {
         credential.record.enrolment == enrolment.state
     }
 
@@ -258,7 +258,7 @@ package struct CredentialStore: Sendable {
         of credential: SealedCredential
     ) throws(StoreFault) -> CredentialFileState {
         guard try published() == publicLine(of: credential) else { return .none }
-        return .issued(FoundCredential(record: credential))
+        return .issued(StoredCredential(record: credential))
     }
 
     /// Removes the public key, and writes or removes `keys/<uid>.off`.

@@ -24,9 +24,9 @@ package struct MACTokenStore: Sendable {
     /// Returns all tokens, ordered by server and name.
     ///
     /// Unreadable ones are left out, since they are useless.
-    package func list() throws(StoreFault) -> [MACToken] {
+    package func list() throws(StoreFault) -> [StoredMACToken] {
         guard let directory = try directory() else { return [] }
-        var tokens: [MACToken] = []
+        var tokens: [StoredMACToken] = []
         for name in try files({ () throws(FileFault) in try directory.list() }) {
             guard let identifier = MACTokenID(hexadecimal: Array(name.utf8))
             else { continue }
@@ -43,7 +43,9 @@ package struct MACTokenStore: Sendable {
     ///
     /// Returns the token as stored. Throws `.vault(.malformed)` unless the secret is 32 bytes long.
     @discardableResult
-    package func keep(_ token: MACToken, secret: SecretBytes) throws(StoreFault) -> MACToken {
+    package func keep(_ token: StoredMACToken, secret: SecretBytes) throws(StoreFault)
+        -> StoredMACToken
+    {
         let former = try list().filter {
             $0.credential == token.credential && $0.name == token.name
         }
@@ -64,7 +66,7 @@ package struct MACTokenStore: Sendable {
     /// Returns a token's secret.
     ///
     /// Throws `.vault(.doesNotOpen)` if the record has been altered.
-    package func secret(of token: MACToken) throws(StoreFault) -> SecretBytes {
+    package func secret(of token: StoredMACToken) throws(StoreFault) -> SecretBytes {
         let described = token.described
         return try sealed { () throws(VaultError) in
             try MACTokenSeal(host: account.host).open(
@@ -75,7 +77,7 @@ package struct MACTokenStore: Sendable {
     /// Records that the token is disabled and that the server has not been told yet.
     ///
     /// Throws as `secret(of:)` does.
-    package func beginRemoval(_ token: MACToken) throws(StoreFault) -> MACToken {
+    package func beginRemoval(_ token: StoredMACToken) throws(StoreFault) -> StoredMACToken {
         var marked = token
         marked.state = .removing
         return try keep(marked, secret: try secret(of: token))
@@ -87,7 +89,7 @@ package struct MACTokenStore: Sendable {
     /// says that the token has expired, and the clock may be wrong, so one failure is not enough;
     /// the limit ensures that a server that is gone is not asked for ever. Returns false if the
     /// token was replaced or removed meanwhile. Throws as `secret(of:)` does.
-    package func wasVain(_ token: MACToken, at now: Instant) throws(StoreFault) -> Bool {
+    package func wasVain(_ token: StoredMACToken, at now: Instant) throws(StoreFault) -> Bool {
         // The token may have been replaced or removed while the server was asked.
         guard let directory = try directory(), try load(token.identifier, in: directory) == token
         else { return false }
@@ -104,7 +106,7 @@ package struct MACTokenStore: Sendable {
     }
 
     /// Deletes a token.
-    package func remove(_ token: MACToken) throws(StoreFault) {
+    package func remove(_ token: StoredMACToken) throws(StoreFault) {
         guard let directory = try directory() else { return }
         try files { () throws(FileFault) in try directory.remove(fileName(token.identifier)) }
     }
@@ -124,9 +126,9 @@ package struct MACTokenStore: Sendable {
     /// Reads a token; nil if it is missing or cannot be used.
     private func load(
         _ identifier: MACTokenID, in directory: Directory
-    ) throws(StoreFault) -> MACToken? {
+    ) throws(StoreFault) -> StoredMACToken? {
         do throws(StoreFault) {
-            let token: MACToken? = try directory.record(fileName(identifier))
+            let token: StoredMACToken? = try directory.record(fileName(identifier))
             // A file whose name is not that of its token was moved or copied.
             return token?.identifier == identifier ? token : nil
         } catch {

@@ -35,7 +35,7 @@ struct AdditionalData: Codable, Equatable, Sendable {
 }
 
 /// An operation, as reported to the application that created it.
-struct OperationState: Encodable, Sendable {
+struct OperationReport: Encodable, Sendable {
     let operation: OperationID
     let account: String
     let template: String
@@ -75,7 +75,7 @@ struct Approver: Encodable, Sendable {
 
 /// The newest operations of an account, newest first.
 struct OperationList: Encodable, Sendable {
-    let operations: [OperationState]
+    let operations: [OperationReport]
 }
 
 /// A login that awaits its approval; nothing in it shows whether it was only pretended.
@@ -89,7 +89,7 @@ struct LoginBegun: Encodable, Sendable {
 }
 
 /// The request to confirm an approved login.
-struct ConfirmRequest: Decodable {
+struct ConfirmLoginRequest: Decodable {
     let operation: OperationID
     let session: String
 }

@@ -58,9 +58,9 @@ private struct AuditCommands {
 
     /// `audit verify`: checks the whole chain, and prints where it ends.
     func verify(_ words: AdminArguments) async throws(AdminFault) {
-        var noted: AuditPlace?
+        var noted: AuditPosition?
         if let text = words.text(.head) {
-            guard let place = AuditPlace(text: text) else {
+            guard let place = AuditPosition(text: text) else {
                 throw .usage("--head takes a head that 'audit verify' printed: POSITION:HASH")
             }
             noted = place

@@ -32,7 +32,7 @@ extension AdminVerbs {
 
 extension AdminArguments {
     /// The template that the arguments of `template add` describe; `.usage` if it is not valid.
-    fileprivate func template() throws(AdminFault) -> Template {
+    fileprivate func template() throws(AdminFault) -> OperationTemplate {
         let name = try name(1)
         let isLogin = choice(.purpose, yes: "login") ?? false
         let seconds = count(.seconds) ?? 300
@@ -40,7 +40,7 @@ extension AdminArguments {
         let isDeviceBound = choice(.device, yes: "one") ?? false
         let factors = text(.factors).flatMap { TemplateFactors(rawValue: $0) } ?? .policy
         do throws(FieldFault) {
-            return try Template(
+            return try OperationTemplate(
                 name: name, text: self[2], purpose: isLogin ? .login : .operation,
                 seconds: seconds, maximumFailures: failures, isDeviceBound: isDeviceBound,
                 factors: factors)
@@ -116,7 +116,7 @@ private struct ListedTemplate: AdminListed {
     let factors: String
     let text: String
 
-    init(_ template: Template) {
+    init(_ template: OperationTemplate) {
         name = template.name
         purpose = template.purpose.rawValue
         seconds = template.seconds
@@ -144,10 +144,10 @@ extension OptionSyntax {
         "purpose", .choice("operation", "login"),
         summary: "what is approved; the default is operation")
     fileprivate static let seconds = OptionSyntax(
-        "seconds", .number(Template.secondsRange),
+        "seconds", .number(OperationTemplate.secondsRange),
         summary: "how long the user may take to decide; the default is 300")
     fileprivate static let maximumFailures = OptionSyntax(
-        "max-failures", .number(Template.failuresRange),
+        "max-failures", .number(OperationTemplate.failuresRange),
         summary: "how many wrong signatures end an operation; the default is 5")
     fileprivate static let device = OptionSyntax(
         "device", .choice("any", "one"),

@@ -11,7 +11,7 @@ extension Routes {
     static let administration: [Route] = AdminVerbs.ofDatabase.compactMap { verb in
         guard let reach = verb.reach, case .database(let work) = verb.work else { return nil }
         let path = "/v1/admin/" + verb.name.split(separator: " ").joined(separator: "/")
-        let caller: Caller =
+        let caller: RouteAccess =
             switch reach {
             case .application: .application(.admin, or: .server)
             case .server: .application(.server)

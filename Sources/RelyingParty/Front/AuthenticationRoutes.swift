@@ -42,7 +42,7 @@ extension Routes {
         },
         Route("POST", path: "/v1/token/revoke", caller: .anybody, limit: .revocation) {
             service, call throws(Problem) in
-            var answer = Answer.json(RevocationAnswer())
+            var answer = CallResult.json(RevocationAnswer())
             answer.wasOfUse = try await service.tokens.revokeTokens(call)
             return answer
         },
@@ -51,7 +51,7 @@ extension Routes {
             .json(try await service.tokens.introspect(call))
         },
         Route("GET", path: "/.well-known/jwks.json", caller: .anybody) { service, _ in
-            Answer(
+            CallResult(
                 response: HTTPResponse(
                     status: 200,
                     headers: [

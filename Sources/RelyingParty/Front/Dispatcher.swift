@@ -67,7 +67,7 @@ package struct Dispatcher: Sendable {
 
     private func serve(
         _ request: HTTPRequest, route: Route, parameters: [String], from origin: Origin
-    ) async throws(Problem) -> Answer {
+    ) async throws(Problem) -> CallResult {
         guard let limit = route.limit else {
             return try await admitted(request, route: route, parameters: parameters, from: origin)
         }
@@ -116,7 +116,7 @@ package struct Dispatcher: Sendable {
 
     private func admitted(
         _ request: HTTPRequest, route: Route, parameters: [String], from origin: Origin
-    ) async throws(Problem) -> Answer {
+    ) async throws(Problem) -> CallResult {
         if route.method == "POST" { try requireJSON(request) }
         var application: AskingApplication?
         var device: AuthenticatedDevice?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Who may make a call, and how the caller is authenticated.
-enum Caller: Sendable {
+enum RouteAccess: Sendable {
     /// Anyone; if the call needs a proof, it is in the body.
     case anybody
     /// An application, with an API key that has this scope, or the other one.
@@ -24,14 +24,14 @@ struct Route: Sendable {
     private let path: [Path.Part]
     /// The path as written in the table, which logs show instead of the actual path.
     let pattern: String
-    let caller: Caller
+    let caller: RouteAccess
     /// What a call costs its network; nil for calls that cost it nothing.
     let limit: CallLimit?
-    let answer: @Sendable (Service, Call) async throws(Problem) -> Answer
+    let answer: @Sendable (Service, Call) async throws(Problem) -> CallResult
 
     init(
-        _ method: String, path: String, caller: Caller, limit: CallLimit? = nil,
-        _ answer: @escaping @Sendable (Service, Call) async throws(Problem) -> Answer
+        _ method: String, path: String, caller: RouteAccess, limit: CallLimit? = nil,
+        _ answer: @escaping @Sendable (Service, Call) async throws(Problem) -> CallResult
     ) {
         self.method = method
         self.path = Path.parts(of: path) ?? []

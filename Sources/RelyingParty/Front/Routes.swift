@@ -96,11 +96,11 @@ enum Routes {
 
     private static let health: [Route] = [
         Route("GET", path: "/health/live", caller: .anybody) { _, _ throws(Problem) in
-            Answer(response: .plain("live"))
+            CallResult(response: .plain("live"))
         },
         Route("GET", path: "/health/ready", caller: .anybody) { service, _ throws(Problem) in
             guard await service.health.isReady() else { throw .unavailable }
-            return Answer(response: .plain("ready"))
+            return CallResult(response: .plain("ready"))
         },
     ]
 }

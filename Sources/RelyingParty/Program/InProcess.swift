@@ -17,7 +17,8 @@ extension Dispatcher {
         let clock = Clock.system
         do {
             try await database.migrate(Schema.steps)
-            let keys = try await ServerKeys(database, master: master, at: clock.wallSeconds())
+            let keys = try await ServerSigningKeys(
+                database, master: master, at: clock.wallSeconds())
             return Dispatcher(
                 service: Service(
                     database: database, keys: keys, clock: clock, issuer: issuer),

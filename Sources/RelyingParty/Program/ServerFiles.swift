@@ -99,7 +99,8 @@ enum ServerFiles {
         let callbackNetworks = try CallbackNetworks(settings)
         let authorities = try authorities(settings)
         do throws(KeyFault) {
-            let keys = try await ServerKeys(database, master: master, at: clock.wallSeconds())
+            let keys = try await ServerSigningKeys(
+                database, master: master, at: clock.wallSeconds())
             return Service(
                 database: database, keys: keys, clock: clock,
                 issuer: issuer,

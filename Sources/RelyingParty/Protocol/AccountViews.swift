@@ -29,9 +29,9 @@ extension AccountViews {
         }
         guard let (account, records) = found else { return OperationList(operations: []) }
         let now = core.now
-        var operations: [OperationState] = []
+        var operations: [OperationReport] = []
         for record in records {
-            operations.append(try OperationState(record, account: account, at: now))
+            operations.append(try OperationReport(record, account: account, at: now))
         }
         return OperationList(operations: operations)
     }

@@ -131,8 +131,8 @@ enum AuditSeal {
     ///
     /// - Throws: `.broken` if the cryptography library fails.
     static func place(
-        of line: ListedAudit, id: Int64, sealed: Int64, after former: AuditPlace
-    ) throws(DatabaseFault) -> AuditPlace {
+        of line: ListedAudit, id: Int64, sealed: Int64, after former: AuditPosition
+    ) throws(DatabaseFault) -> AuditPosition {
         let (position, isOver) = former.position.addingReportingOverflow(1)
         guard !isOver else { throw .broken("the audit trail has no position left") }
         var bytes = domain
@@ -150,7 +150,7 @@ enum AuditSeal {
             digest = try SHA256.digest(bytes)
         } catch { throw .broken("cryptography failed: \(error)") }
         guard let hash = AuditHash(digest) else { throw .broken("a digest has another length") }
-        return AuditPlace(position: position, hash: hash)
+        return AuditPosition(position: position, hash: hash)
     }
 }
 
@@ -163,7 +163,7 @@ extension [UInt8] {
     }
 }
 
-extension AuditPlace {
+extension AuditPosition {
     /// The text that administrators note: the position, a colon, and the hash in hexadecimal.
     var text: String { "\(position):\(hexadecimal(hash))" }
 

@@ -13,16 +13,16 @@ enum PruneLine {
     static let ofSetting = "audit.keep "
 
     /// The text that names the place up to which is pruned.
-    static func text(_ what: String, through place: AuditPlace) -> String {
+    static func text(_ what: String, through place: AuditPosition) -> String {
         "\(what) through \(place.text)"
     }
 
     /// The place that a line about a prune names; nil for any other line.
-    static func place(in line: ListedAudit) -> AuditPlace? {
+    static func place(in line: ListedAudit) -> AuditPosition? {
         guard line.isAboutPrune, let word = line.detail.split(separator: " ").last else {
             return nil
         }
-        return AuditPlace(text: word)
+        return AuditPosition(text: word)
     }
 }
 
@@ -71,10 +71,10 @@ extension AuditChain {
         }
     }
 
-    private func lastPrunable(before moment: Int64) async throws(DatabaseFault) -> AuditPlace? {
+    private func lastPrunable(before moment: Int64) async throws(DatabaseFault) -> AuditPosition? {
         let now = core.now
         var after: Int64?
-        var found: AuditPlace?
+        var found: AuditPosition?
         while true {
             let start = after
             let links = try await core.database.read { store throws(DatabaseFault) in
@@ -113,7 +113,7 @@ extension Transaction {
                 link.line.flatMap { $0.isKept ? StoredAudit(id: link.audit, line: $0) : nil }
             }
         let deleted = try auditChain.delete(first...last, except: Set(kept.map(\.id)))
-        state.pruned = AuditPlace(position: last, hash: hash)
+        state.pruned = AuditPosition(position: last, hash: hash)
         try seal(kept, in: &state, at: now)
         try auditChain.keep(state)
         return (deleted, last == state.goal)

@@ -4,9 +4,9 @@ import SQL
 /// What a check of the audit trail found, if nothing is wrong.
 struct AuditReport: Equatable, Sendable {
     /// The place after which the chain begins: what was pruned ends there.
-    let pruned: AuditPlace
+    let pruned: AuditPosition
     /// The last link.
-    let head: AuditPlace
+    let head: AuditPosition
     /// How many lines were not sealed yet, and are now.
     let sealedNow: Int64
 
@@ -28,9 +28,9 @@ enum AuditDamage: Error, Equatable {
     /// The chain begins after this position, and no line says that it was pruned up to there.
     case notPruned(Int64)
     /// The place that an administrator noted is not part of the chain.
-    case otherPlace(AuditPlace)
+    case otherPlace(AuditPosition)
     /// The place that an administrator noted has been pruned, together with all up to this one.
-    case placePruned(upTo: AuditPlace)
+    case placePruned(upTo: AuditPosition)
     /// The database failed.
     case database(DatabaseFault)
 }
@@ -43,7 +43,7 @@ extension AuditChain {
     ///
     /// - Throws: what is wrong, at the first position where anything is.
     func verify(
-        noted: AuditPlace? = nil, page: Int64 = 1_000
+        noted: AuditPosition? = nil, page: Int64 = 1_000
     ) async throws(AuditDamage) -> AuditReport {
         let (sealed, walk): (Int64, AuditWalk)
         do throws(DatabaseFault) {
@@ -55,7 +55,7 @@ extension AuditChain {
     }
 
     private func walked(
-        to noted: AuditPlace?, page: Int64
+        to noted: AuditPosition?, page: Int64
     ) async throws(DatabaseFault) -> AuditWalk {
         var walk = AuditWalk(noted: noted)
         while !walk.isOver {
@@ -73,18 +73,18 @@ extension AuditChain {
 /// A check of the chain, as far as it has come.
 private struct AuditWalk: Sendable {
     /// The last link that was found right, or that was pruned.
-    var place = AuditPlace.beginning
+    var place = AuditPosition.beginning
     /// The place after which the chain begins.
-    var pruned = AuditPlace.beginning
+    var pruned = AuditPosition.beginning
     /// What is wrong; the check then ends.
     var damage: AuditDamage?
     var isOver = false
     /// Whether a line of the chain says that it was pruned up to `pruned`, or further.
     private var isPruneRecorded = true
     /// The place that is looked for; nil once it was found.
-    private var noted: AuditPlace?
+    private var noted: AuditPosition?
 
-    init(noted: AuditPlace?) { self.noted = noted }
+    init(noted: AuditPosition?) { self.noted = noted }
 
     /// Checks the next links, all in one snapshot of the database.
     mutating func check(some page: Int64, in store: any Transaction) throws(DatabaseFault) {
@@ -129,7 +129,7 @@ private struct AuditWalk: Sendable {
         return nil
     }
 
-    private func objection(atEnd head: AuditPlace) -> AuditDamage? {
+    private func objection(atEnd head: AuditPosition) -> AuditDamage? {
         if place.position < head.position { return .cutOff(head.position) }
         if place.position > head.position { return .continued(head.position + 1) }
         if place != head { return .altered(head.position) }

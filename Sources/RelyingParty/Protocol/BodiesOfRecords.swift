@@ -4,7 +4,7 @@ import ServerAPI
 
 // Conversions from database records to the response bodies of the API.
 
-extension OperationState {
+extension OperationReport {
     init(_ record: OperationRecord, account: AccountRecord, at now: Int64) throws(Problem) {
         operation = record.id
         self.account = account.name

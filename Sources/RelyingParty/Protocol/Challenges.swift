@@ -221,14 +221,14 @@ struct FactorTrail: Codable {
     static func detail(_ claims: StatementClaims, attested: [AttestedProperty] = []) -> String {
         guard KeyFactor(line: claims.factor) == .password else { return "" }
         let trail = FactorTrail(
-            factor: Factor.password, attested: attested.isEmpty ? nil : attested)
+            factor: AuthenticationFactor.password, attested: attested.isEmpty ? nil : attested)
         return String(decoding: JSON.encode(trail), as: UTF8.self)
     }
 
     /// The factor in a line's detail; a touch if it names none.
     static func factor(in detail: String) -> String {
         guard let trail = try? JSON(parsing: [UInt8](detail.utf8)).decoded(as: FactorTrail.self)
-        else { return Factor.touch }
+        else { return AuthenticationFactor.touch }
         return trail.factor
     }
 }

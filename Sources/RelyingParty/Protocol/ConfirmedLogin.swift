@@ -63,7 +63,7 @@ extension Logins {
     ///   and `.conflict` if the login is not approved, was already confirmed, is too old, or if the
     ///   device that approved may no longer log in.
     func confirmLogin(_ call: Call) async throws(Problem) -> AcceptedLogin {
-        let fields = try call.body(ConfirmRequest.self)
+        let fields = try call.body(ConfirmLoginRequest.self)
         let application = try call.caller()
         let id = fields.operation
         let session = try core.made { () throws(CryptoFault) in
@@ -104,7 +104,7 @@ extension Logins {
             application: signer.application.name,
             applicationRoles: signer.application.roles, account: signer.account.name,
             registration: signer.registration.id, status: signer.registration.status,
-            factor: Factor.shown(factor),
+            factor: AuthenticationFactor.shown(factor),
             remainingAttempts: signer.application.policy.maximumFailures,
             flags: signer.flags,
             roles: signer.account.roles,
@@ -119,7 +119,8 @@ extension OperationRecord {
     ///
     /// The policy decides on the password afterwards, too, unless the template named it.
     fileprivate var sessionFactor: String {
-        factor == Factor.password && factors.named != nil ? Factor.templatePassword : factor
+        factor == AuthenticationFactor.password && factors.named != nil
+            ? AuthenticationFactor.templatePassword : factor
     }
 
     /// Where the person is who logs in, as the application has reported it: the call itself comes

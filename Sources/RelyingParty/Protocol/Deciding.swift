@@ -75,7 +75,7 @@ private enum DecisionEffect {
         case .approve where accepted == .both:
             let isSecond =
                 operation.half == registration && operation.factor == factor.other.rawValue
-            self = isSecond ? .ended(.approved, factor: Factor.both) : .half
+            self = isSecond ? .ended(.approved, factor: AuthenticationFactor.both) : .half
         case .approve: self = .ended(.approved, factor: factor.rawValue)
         }
     }

@@ -9,7 +9,7 @@ import SignedFormats
 /// Either begins a token session and issues a pair of tokens. A login for a PAM module also gets a
 /// verdict, which the server signs over the module's own challenge.
 struct Logins: Sendable {
-    let keys: ServerKeys
+    let keys: ServerSigningKeys
     let challenges: Challenges
     let operations: Operations
     let core: ServerCore

@@ -12,7 +12,7 @@ import SignedFormats
 /// belongs to one registration, is valid for 30 days unless the request says otherwise (60 seconds
 /// to 365 days), and replaces that registration's earlier token of the same name.
 struct MACTokens: Sendable {
-    let keys: ServerKeys
+    let keys: ServerSigningKeys
     let challenges: Challenges
     let core: ServerCore
 }

@@ -102,7 +102,8 @@ extension Transaction {
         guard let (token, signer) = use.signed, SealedMACSecret(token, of: signer) == secret
         else { return .failure(.refused) }
         let objection =
-            isLeaving ? signer.statusObjection : signer.objection(toFactor: Factor.possession)
+            isLeaving
+            ? signer.statusObjection : signer.objection(toFactor: AuthenticationFactor.possession)
         if let objection { return .failure(objection) }
         guard !token.isRevoked, token.expires > now else { return .failure(.tokenRefused) }
         guard isNow, !use.isForgotten else { return .failure(.clock) }

@@ -12,7 +12,7 @@ struct Maintenance: Sendable {
     let auditDays: Int
     let clock: Clock
     let database: any Database
-    let keys: ServerKeys
+    let keys: ServerSigningKeys
     let requests: Requests
     let apiKeys: APIKeys
     let auditChain: AuditChain

@@ -19,7 +19,7 @@ struct Operations: Sendable {
 
 /// An operation as determined by its template and the request, before it is stored for an account.
 struct DraftedOperation: Sendable {
-    let template: Template
+    let template: OperationTemplate
     let purpose: TemplatePurpose
     /// The template's text with the request's values filled in.
     let text: String
@@ -40,13 +40,13 @@ extension Operations {
     /// - Throws: `.notFound` if the application has no such account or template, `.malformed` if
     ///   the request does not fit its template, and `.conflict` if the account is blocked, has too
     ///   many pending operations, or has no such device.
-    func makeOperation(_ call: Call) async throws(Problem) -> OperationState {
+    func makeOperation(_ call: Call) async throws(Problem) -> OperationReport {
         let fields = try call.body(OperationRequest.self)
         guard fields.visitor == nil else { throw .malformed("'visitor' is only for logins") }
         let (draft, account) = try await draft(fields, purpose: .operation, call: call)
         guard let account else { throw .notFound }
         let record = try await keep(draft, of: account, session: nil, call: call)
-        return try OperationState(record, account: account, at: core.now)
+        return try OperationReport(record, account: account, at: core.now)
     }
 
     /// Checks a request against its template and looks up its account, without storing anything.
@@ -132,7 +132,7 @@ extension Operations {
     ///
     /// - Throws: `.notFound` if it is another application's or does not exist, and `.scopeMissing`
     ///   if the API key is only for logins and this is none.
-    func showOperation(_ call: Call) async throws(Problem) -> OperationState {
+    func showOperation(_ call: Call) async throws(Problem) -> OperationReport {
         let id: OperationID = try call.id()
         let asking = try call.asking()
         let found = try await core.read { store throws(DatabaseFault) in
@@ -140,7 +140,7 @@ extension Operations {
         }
         guard let (record, account) = found else { throw .notFound }
         guard asking.reaches(record) else { throw .scopeMissing(.operations) }
-        return try OperationState(record, account: account, at: core.now)
+        return try OperationReport(record, account: account, at: core.now)
     }
 
     /// `POST /v1/operations/{id}/cancel`: cancels an operation of the calling application.
@@ -148,7 +148,7 @@ extension Operations {
     /// - Throws: `.notFound` if it is another application's or does not exist, `.scopeMissing` if
     ///   the API key is only for logins and this is none, and `.conflict` if it is no longer
     ///   pending.
-    func cancelOperation(_ call: Call) async throws(Problem) -> OperationState {
+    func cancelOperation(_ call: Call) async throws(Problem) -> OperationReport {
         try call.emptyBody()
         let id: OperationID = try call.id()
         let asking = try call.asking()
@@ -174,7 +174,7 @@ extension Operations {
             if let problem { return .failure(problem) }
             return .success((record, account))
         }
-        return try OperationState(record, account: account, at: now)
+        return try OperationReport(record, account: account, at: now)
     }
 
     /// `GET /v1/device/operations`: lists the operations that the calling device may decide now.
@@ -234,7 +234,7 @@ extension OperationRecord {
     }
 }
 
-extension Template {
+extension OperationTemplate {
     /// The placeholder that a visitor's address fills if the application gives no value for it.
     private static let address = "address"
 

@@ -35,7 +35,7 @@ struct AuthenticatedDevice: Sendable {
 /// devices use the same codes in their own calls to this server.
 struct Requests: Sendable {
     let database: any Database
-    let keys: ServerKeys
+    let keys: ServerSigningKeys
     let refusals: AuditQuota
     let core: ServerCore
     let signatures: SignatureVerification
@@ -96,13 +96,14 @@ extension Requests {
         case .signature(let authorization):
             let signer = try await acceptSigned(
                 authorization, received: received, for: application, from: origin)
-            return AuthenticatedDevice(signer: signer, factor: Factor.touch)
+            return AuthenticatedDevice(signer: signer, factor: AuthenticationFactor.touch)
         case .mac(let authorization):
             let signer = try await acceptMAC(
                 authorization, received: received, for: application, from: origin,
                 isLeaving: isLeaving)
             return AuthenticatedDevice(
-                signer: signer, factor: Factor.possession, macToken: authorization.token)
+                signer: signer, factor: AuthenticationFactor.possession,
+                macToken: authorization.token)
         }
     }
 

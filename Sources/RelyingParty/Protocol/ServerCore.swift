@@ -10,7 +10,7 @@ import SQL
 /// `Problem.unavailable` and report the cause to the log, so callers never learn it.
 struct ServerCore: Sendable {
     let database: any Database
-    let keys: ServerKeys
+    let keys: ServerSigningKeys
     let clock: Clock
     /// The server's URL as seen from outside, which is the issuer of its tokens.
     let issuer: String

@@ -35,7 +35,7 @@ package final class Service: Sendable {
     let callbacks: Callbacks
 
     var database: any Database { core.database }
-    var keys: ServerKeys { core.keys }
+    var keys: ServerSigningKeys { core.keys }
     var clock: Clock { core.clock }
     var issuer: String { core.issuer }
 
@@ -48,7 +48,8 @@ package final class Service: Sendable {
     ///   - callbackNetworks: the addresses that callbacks may be sent to.
     ///   - callbackHours: after how many hours an event that was not delivered is dropped.
     init(
-        database: any Database, keys: ServerKeys, clock: Clock, issuer: String, auditDays: Int = 0,
+        database: any Database, keys: ServerSigningKeys, clock: Clock, issuer: String,
+        auditDays: Int = 0,
         authorities: CertificateAuthorities? = nil, refusals: Int = 120,
         callbackNetworks: CallbackNetworks = CallbackNetworks(), callbackHours: Int = 72
     ) {

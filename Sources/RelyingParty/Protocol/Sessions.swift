@@ -89,7 +89,7 @@ extension DeviceSession {
         self.init(
             session: record.id, own: record.registration == signer.registration.id,
             registration: record.registration, device: record.device,
-            deviceName: record.deviceName, factor: Factor.shown(record.factor),
+            deviceName: record.deviceName, factor: AuthenticationFactor.shown(record.factor),
             created: record.created, refreshed: record.refreshed,
             expires: min(record.expires, record.created + policy.refreshSeconds),
             address: record.origin.address.isEmpty ? nil : record.origin.address,

@@ -18,7 +18,7 @@ enum RemovalReason {
 ///
 /// The words are those of answers, sessions and the audit trail. Sessions store the factor, so that
 /// a later policy can end them.
-enum Factor {
+enum AuthenticationFactor {
     /// A fingerprint.
     static let touch = KeyFactor.fingerprint.rawValue
     /// The password of the account on the device.
@@ -92,14 +92,16 @@ extension Signer {
     /// Boot state that the device last reported.
     private func policyObjection(toFactor factor: String) -> Problem? {
         let policy = application.policy
-        if [Factor.touch, Factor.both].contains(factor) && !policy.biometrics {
+        if [AuthenticationFactor.touch, AuthenticationFactor.both].contains(factor)
+            && !policy.biometrics
+        {
             return .policy(.factor)
         }
-        if factor == Factor.password && !policy.passwords { return .policy(.factor) }
+        if factor == AuthenticationFactor.password && !policy.passwords { return .policy(.factor) }
         return policy.shortfall(
             isInTPM: registration.keyKind == KeyProtection.tpm.name,
             isBootedSecurely: registration.secureBoot == SecureBoot.on.name,
-            attested: registration.attested(of: Factor.key(factor))
+            attested: registration.attested(of: AuthenticationFactor.key(factor))
         ).map { .policy($0) }
     }
 
@@ -140,9 +142,9 @@ extension Signer {
     /// more than that there is a key. A fingerprint and a password together are `mfa`, too.
     func methods(ofFactor factor: String) -> [String] {
         let key =
-            registration.attested(of: Factor.key(factor)).contains(.key)
+            registration.attested(of: AuthenticationFactor.key(factor)).contains(.key)
             ? "hwk" : registration.keyKind == KeyProtection.file.name ? "swk" : "pop"
-        return Factor.methods(factor) + [key]
+        return AuthenticationFactor.methods(factor) + [key]
     }
 
     /// How many counted failures are left until the registration is BLOCKED.

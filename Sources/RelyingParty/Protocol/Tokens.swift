@@ -30,7 +30,7 @@ struct FreshTokens: Sendable {
 /// signed JSON Web Tokens that never outlive the session.
 struct Tokens: Sendable {
     let issuer: String
-    let keys: ServerKeys
+    let keys: ServerSigningKeys
     let core: ServerCore
 }
 

@@ -14,11 +14,11 @@ struct AuditHash: FixedBytes {
 }
 
 /// A place in the chain of sealed lines; position 0, with a hash of zeros, is before the first.
-struct AuditPlace: Equatable, Sendable {
+struct AuditPosition: Equatable, Sendable {
     let position: Int64
     let hash: AuditHash
 
-    static let beginning = AuditPlace(position: 0, hash: .zero)
+    static let beginning = AuditPosition(position: 0, hash: .zero)
 }
 
 /// A line of the audit trail with its id, as it is sealed.
@@ -29,7 +29,7 @@ struct StoredAudit: Sendable {
 
 /// A link of the chain, and the line that it seals.
 struct AuditLink: Sendable {
-    let place: AuditPlace
+    let place: AuditPosition
     /// The id of the line.
     let audit: Int64
     /// When the line was sealed.
@@ -41,9 +41,9 @@ struct AuditLink: Sendable {
 /// The only row of the table `audit_chain`.
 struct AuditChainState: Sendable {
     /// The last link.
-    var head: AuditPlace
+    var head: AuditPosition
     /// The last link that was pruned; the chain begins after it.
-    var pruned: AuditPlace
+    var pruned: AuditPosition
     /// The position up to which lines are being pruned, as a line of the trail says.
     var goal: Int64
     /// Lines with an id up to this one need not be looked at when new lines are sealed.
@@ -87,9 +87,9 @@ extension AuditChainRows {
     private func state(_ rows: [Row]) throws(DatabaseFault) -> AuditChainState {
         guard let row = rows.first else { throw .broken("the state of the audit trail is gone") }
         return AuditChainState(
-            head: AuditPlace(
+            head: AuditPosition(
                 position: try row.integer(0), hash: try row.optionalID(1) ?? .zero),
-            pruned: AuditPlace(
+            pruned: AuditPosition(
                 position: try row.integer(2), hash: try row.optionalID(3) ?? .zero),
             goal: try row.integer(4), swept: try row.integer(5), ahead: try row.integer(6),
             aheadSince: try row.integer(7))
@@ -161,7 +161,7 @@ extension AuditChainRows {
             """, [.integer(position), .integer(most)]
         ).map { (row) throws(DatabaseFault) in
             var link = AuditLink(
-                place: AuditPlace(position: try row.integer(0), hash: try row.id(1)),
+                place: AuditPosition(position: try row.integer(0), hash: try row.id(1)),
                 audit: try row.integer(2), sealed: try row.integer(3))
             // A column of another type is as wrong as another value.
             do throws(DatabaseFault) { link.line = try ListedAudit(row, from: 4) } catch {}

@@ -9,7 +9,7 @@ struct NewOperation: Sendable {
     /// 32 bytes.
     let challenge: Challenge
     let account: AccountRecord
-    let template: Template
+    let template: OperationTemplate
     /// The exact text that the device shows and signs.
     let data: String
     /// The only device that may decide it; nil if any device of the account may.

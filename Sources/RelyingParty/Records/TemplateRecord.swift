@@ -26,7 +26,7 @@ enum VisitorShare {
 }
 
 /// A template for operations, as validated from the administrator's input.
-struct Template: Equatable, Sendable {
+struct OperationTemplate: Equatable, Sendable {
     static let secondsRange: ClosedRange<Int64> = 10...86_400
     static let failuresRange: ClosedRange<Int64> = 1...100
 
@@ -102,7 +102,7 @@ extension Transaction {
 extension TemplateRows {
     /// Stores a new template; returns false if the application has one of this name.
     func makeTemplate(
-        _ template: Template, of application: Int64, at now: Int64
+        _ template: OperationTemplate, of application: Int64, at now: Int64
     ) throws(DatabaseFault) -> Bool {
         try !store.run(
             """
@@ -130,19 +130,20 @@ extension TemplateRows {
     }
 
     /// All templates of an application, ordered by name.
-    func listTemplates(of application: Int64) throws(DatabaseFault) -> [Template] {
+    func listTemplates(of application: Int64) throws(DatabaseFault) -> [OperationTemplate] {
         let rows = try store.run(
             """
             SELECT name, text, purpose, seconds, max_failures, device_bound, factors
             FROM template
             WHERE application = $1 ORDER BY name
             """, [.integer(application)])
-        var templates: [Template] = []
-        for row in rows { templates.append(try Template(row)) }
+        var templates: [OperationTemplate] = []
+        for row in rows { templates.append(try OperationTemplate(row)) }
         return templates
     }
 
-    func template(_ name: String, of application: Int64) throws(DatabaseFault) -> Template? {
+    func template(_ name: String, of application: Int64) throws(DatabaseFault) -> OperationTemplate?
+    {
         let rows = try store.run(
             """
             SELECT name, text, purpose, seconds, max_failures, device_bound, factors
@@ -150,7 +151,7 @@ extension TemplateRows {
             WHERE application = $1 AND name = $2
             """, [.integer(application), .text(name)])
         guard let row = rows.first else { return nil }
-        return try Template(row)
+        return try OperationTemplate(row)
     }
 
     /// Deletes a template; returns false if there is none.

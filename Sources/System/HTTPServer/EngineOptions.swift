@@ -49,10 +49,10 @@ func item(
     unsafe MHD_OptionItem(option: option, value: value, ptr_value: pointer)
 }
 
-private typealias Context = UnsafeMutableRawPointer
+private typealias EnginePointer = UnsafeMutableRawPointer
 
 // SAFETY: `context` is the engine, which outlives the daemon that calls: `Engine.start`.
-private func engine(_ context: Context?) -> Engine? {
+private func engine(_ context: EnginePointer?) -> Engine? {
     guard let context = unsafe context else { return nil }
     return unsafe Unmanaged<Engine>.fromOpaque(context).takeUnretainedValue()
 }
@@ -83,7 +83,7 @@ let acceptCallback:
 ///
 /// The returned object, an `Exchange`, represents the request from then on.
 private let targetCallback:
-    @convention(c) (Context?, UnsafePointer<CChar>?, OpaquePointer?) -> Context? = {
+    @convention(c) (EnginePointer?, UnsafePointer<CChar>?, OpaquePointer?) -> EnginePointer? = {
         context, target, connection in
         guard let engine = unsafe engine(context), let connection = unsafe connection,
             let found = unsafe signet_mhd_context(connection)
@@ -97,7 +97,7 @@ private let targetCallback:
 
 /// Leaves paths undecoded, so that the server sees and matches them as sent.
 private let unescapeCallback:
-    @convention(c) (Context?, OpaquePointer?, UnsafeMutablePointer<CChar>?) -> Int = {
+    @convention(c) (EnginePointer?, OpaquePointer?, UnsafeMutablePointer<CChar>?) -> Int = {
         _, _, text in
         guard let text = unsafe text else { return 0 }
         return unsafe strlen(text)
@@ -105,7 +105,8 @@ private let unescapeCallback:
 
 private let completedCallback:
     @convention(c) (
-        Context?, OpaquePointer?, UnsafeMutablePointer<Context?>?, MHD_RequestTerminationCode
+        EnginePointer?, OpaquePointer?, UnsafeMutablePointer<EnginePointer?>?,
+        MHD_RequestTerminationCode
     ) -> Void = { _, _, slot, _ in
         guard let request = unsafe slot?.pointee else { return }
         unsafe slot?.pointee = nil
@@ -114,7 +115,7 @@ private let completedCallback:
 
 private let connectionCallback:
     @convention(c) (
-        Context?, OpaquePointer?, UnsafeMutablePointer<Context?>?,
+        EnginePointer?, OpaquePointer?, UnsafeMutablePointer<EnginePointer?>?,
         MHD_ConnectionNotificationCode
     ) -> Void = { context, connection, slot, code in
         guard let engine = unsafe engine(context), let connection = unsafe connection,

@@ -62,7 +62,9 @@ package struct TPMAttester {
         }
         session.end()
         policy.end()
-        guard let answer = unsafe Answer(found) else { throw .malformed(.activateCredential) }
+        guard let answer = unsafe TPMAllocation(found) else {
+            throw .malformed(.activateCredential)
+        }
         return Array(try unsafe answer.bytes(Tss2_MU_TPM2B_DIGEST_Marshal).dropFirst(2))
     }
 
@@ -131,7 +133,8 @@ package struct TPMAttester {
         _ statement: UnsafeMutablePointer<TPM2B_ATTEST>?,
         signature: UnsafeMutablePointer<TPMT_SIGNATURE>?, operation: TPMOperation
     ) throws(TPMFault) -> SignedStatement {
-        guard let statement = unsafe Answer(statement), let signature = unsafe Answer(signature)
+        guard let statement = unsafe TPMAllocation(statement),
+            let signature = unsafe TPMAllocation(signature)
         else { throw .malformed(operation) }
         return SignedStatement(
             statement: Array(

@@ -84,7 +84,7 @@ extension TPMConnection {
                 context, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, capability, property, count,
                 &more, &data)
         }
-        guard let answer = unsafe Answer(data) else { throw .malformed(.getCapability) }
+        guard let answer = unsafe TPMAllocation(data) else { throw .malformed(.getCapability) }
         return try unsafe answer.bytes(Tss2_MU_TPMS_CAPABILITY_DATA_Marshal)
     }
 }

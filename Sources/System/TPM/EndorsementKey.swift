@@ -97,7 +97,7 @@ extension TPMAttester {
             unsafe Esys_NV_ReadPublic(
                 connection.context, handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &area, nil)
         }
-        guard let answer = unsafe Answer(area),
+        guard let answer = unsafe TPMAllocation(area),
             let size = try unsafe answer.bytes(Tss2_MU_TPM2B_NV_PUBLIC_Marshal).suffix(2).size,
             size <= 8_192
         else { throw .malformed(.readPublicNV) }
@@ -118,7 +118,7 @@ extension TPMAttester {
                 connection.context, handle, handle, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE,
                 UInt16(count), UInt16(offset), &data)
         }
-        guard let answer = unsafe Answer(data) else { throw .malformed(.readNV) }
+        guard let answer = unsafe TPMAllocation(data) else { throw .malformed(.readNV) }
         let bytes = try unsafe answer.bytes(Tss2_MU_TPM2B_MAX_NV_BUFFER_Marshal).dropFirst(2)
         guard bytes.count == count else { throw .malformed(.readNV) }
         return Array(bytes)
@@ -145,7 +145,7 @@ extension TPMAttester {
                 connection.context, handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &area, nil,
                 nil)
         }
-        guard let answer = unsafe Answer(area) else { throw .malformed(.readPublic) }
+        guard let answer = unsafe TPMAllocation(area) else { throw .malformed(.readPublic) }
         let bytes = try unsafe answer.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal)
         return PublicArea(bytes: Array(bytes.dropFirst(2)))
     }

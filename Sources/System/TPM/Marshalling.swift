@@ -44,7 +44,7 @@ import Posix
 
 /// A C structure that tpm2-tss allocated for an answer; wiped and freed on deinitialisation.
 // SAFETY: the pointer is written once by the call that the object is made for, and freed once.
-@safe final class Answer<Value> {
+@safe final class TPMAllocation<Value> {
     private let storage: UnsafeMutablePointer<Value>
 
     /// Takes ownership of the pointer; nil if it is null.

@@ -54,7 +54,8 @@ extension RegisterSelection {
                 &counter,
                 &read, &digests)
         }
-        guard let read = unsafe Answer(read), let digests = unsafe Answer(digests) else {
+        guard let read = unsafe TPMAllocation(read), let digests = unsafe TPMAllocation(digests)
+        else {
             throw .malformed(.readRegisters)
         }
         let selected = try unsafe read.bytes(Tss2_MU_TPML_PCR_SELECTION_Marshal)

@@ -117,7 +117,7 @@ extension TPMConnection {
                 context, ready.object.handle, ready.session.handle, ESYS_TR_NONE, ESYS_TR_NONE,
                 digest.pointer, scheme.pointer, ticket.pointer, &signature)
         }
-        guard let answer = unsafe Answer(signature) else { throw .malformed(.sign) }
+        guard let answer = unsafe TPMAllocation(signature) else { throw .malformed(.sign) }
         var reader = WireReader(try unsafe answer.bytes(Tss2_MU_TPMT_SIGNATURE_Marshal))
         guard reader.uint16() == Algorithm.ecdsa, reader.uint16() == Algorithm.sha256,
             let r = reader.sized(limit: 32), let s = reader.sized(limit: 32), reader.isAtEnd
@@ -139,7 +139,7 @@ extension TPMConnection {
                 context, ready.object.handle, ready.session.handle, ESYS_TR_NONE, ESYS_TR_NONE,
                 &data)
         }
-        guard let answer = unsafe Answer(data) else { throw .malformed(.unseal) }
+        guard let answer = unsafe TPMAllocation(data) else { throw .malformed(.unseal) }
         var bytes = try unsafe answer.bytes(Tss2_MU_TPM2B_SENSITIVE_DATA_Marshal)
         defer { wipe(&bytes) }
         guard bytes.count > 2 else { throw .malformed(.unseal) }
@@ -171,7 +171,7 @@ extension TPMConnection {
             }
             session.end()
         }
-        guard let answer = unsafe Answer(sealed) else { throw .malformed(.objectChangeAuth) }
+        guard let answer = unsafe TPMAllocation(sealed) else { throw .malformed(.objectChangeAuth) }
         let again = try unsafe answer.bytes(Tss2_MU_TPM2B_PRIVATE_Marshal)
         return ObjectParts(area: parts.area, sealed: Array(again.dropFirst(2)))
     }
@@ -203,7 +203,8 @@ extension TPMConnection {
                 &made, nil, nil, nil)
         }
         session.end()
-        guard let sealed = unsafe Answer(sealed), let made = unsafe Answer(made) else {
+        guard let sealed = unsafe TPMAllocation(sealed), let made = unsafe TPMAllocation(made)
+        else {
             throw .malformed(.create)
         }
         let privatePart = try unsafe sealed.bytes(Tss2_MU_TPM2B_PRIVATE_Marshal)

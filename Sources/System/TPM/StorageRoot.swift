@@ -122,7 +122,7 @@ extension TPMConnection {
                 nil, nil, nil)
         }
         let object = TPMObject(self, handle: handle)
-        guard let answer = unsafe Answer(made) else { throw .malformed(.createPrimary) }
+        guard let answer = unsafe TPMAllocation(made) else { throw .malformed(.createPrimary) }
         let bytes = try unsafe answer.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal)
         return (object, PublicArea(bytes: Array(bytes.dropFirst(2))))
     }

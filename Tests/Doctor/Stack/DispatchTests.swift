@@ -116,7 +116,7 @@ struct DispatchTests {
         let line = chain("auth required pam_success.so\nauth include gone\n")
         #expect(!line.isAborted)
         #expect(line.run { _ in .success }.code == .permDenied)
-        #expect(line.troubles == [.missing(StackPlace(file: "service", line: 2), name: "gone")])
+        #expect(line.troubles == [.missing(StackPosition(file: "service", line: 2), name: "gone")])
         let whole = chain("auth required pam_success.so\n@include gone\n")
         #expect(whole.isAborted)
         #expect(whole.run { _ in .success }.code == .abort)
@@ -125,7 +125,7 @@ struct DispatchTests {
     @Test("files that include each other end, and are reported")
     func loop() {
         let found = chain("auth include service\n")
-        #expect(found.troubles == [.loop(StackPlace(file: "service", line: 1), name: "service")])
+        #expect(found.troubles == [.loop(StackPosition(file: "service", line: 1), name: "service")])
         let mutual = chain("@include other-one\n", ["other-one": "@include service\n"])
         #expect(mutual.isAborted)
         // Each file twice in the next: 2^15 lines, were they all followed.

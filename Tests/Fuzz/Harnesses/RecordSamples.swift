@@ -98,9 +98,9 @@ enum RecordSamples {
         }
     }
 
-    static var macTokens: [MACToken] {
+    static var macTokens: [StoredMACToken] {
         serverKeys.prefix(1).map { key in
-            var token = MACToken(
+            var token = StoredMACToken(
                 bytes("cron"), for: key, identifier: .sample(0..<16), created: now, expires: now)
             token.sealed = [UInt8](0..<60)
             return token

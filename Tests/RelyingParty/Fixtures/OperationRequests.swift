@@ -18,7 +18,7 @@ extension TestServer {
         application: String = "shop"
     ) async throws -> Bool {
         guard let name = Name(name) else { throw Unexpected("no name") }
-        let template = try Template(
+        let template = try OperationTemplate(
             name: name, text: text, purpose: purpose, seconds: seconds,
             maximumFailures: maximumFailures, isDeviceBound: isDeviceBound, factors: factors)
         return try await database.write { store throws(DatabaseFault) in
@@ -60,7 +60,9 @@ extension TestServer {
         return Call(
             content: [],
             parameters: parameters, application: nil,
-            device: signer.map { AuthenticatedDevice(signer: $0, factor: Factor.touch) },
+            device: signer.map {
+                AuthenticatedDevice(signer: $0, factor: AuthenticationFactor.touch)
+            },
             origin: Origin(address: "192.0.2.1", agent: "test"))
     }
 

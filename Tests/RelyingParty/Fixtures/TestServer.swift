@@ -38,7 +38,7 @@ final class TestServer: Sendable {
         try await database.migrate(Schema.steps)
         let key = try await makeApplication("shop", policy, in: database)
         let master = try SecretBytes.random(32)
-        let keys = try await ServerKeys(database, master: master, at: TestTime.start)
+        let keys = try await ServerSigningKeys(database, master: master, at: TestTime.start)
         return TestServer(
             place, database, keys, master, apiKey: key, rate: rate, rates: rates, routes: routes,
             authorities: authorities)
@@ -46,14 +46,14 @@ final class TestServer: Sendable {
 
     /// Another server on the same database, whose keys are those of this moment.
     func neighbour() async throws -> TestServer {
-        let keys = try await ServerKeys(database, master: master, at: time.now)
+        let keys = try await ServerSigningKeys(database, master: master, at: time.now)
         return TestServer(
             place, database, keys, master, apiKey: apiKey, rate: 100_000, routes: Routes.all,
             time: time)
     }
 
     private init(
-        _ place: TestDatabase, _ database: any Database, _ keys: ServerKeys,
+        _ place: TestDatabase, _ database: any Database, _ keys: ServerSigningKeys,
         _ master: SecretBytes, apiKey: String, rate: Int,
         rates: NetworkRates? = nil, routes: [Route], time: TestTime = TestTime(),
         authorities: CertificateAuthorities? = nil

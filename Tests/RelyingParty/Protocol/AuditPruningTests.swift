@@ -39,7 +39,7 @@ struct AuditPruningTests {
         #expect(line.contains("through \(report.pruned.text)\""))
         // A place that is gone is not part of the chain any more; the last one that is gone is known.
         _ = try await server.service.auditChain.verify(noted: report.pruned)
-        let gone = AuditPlace(position: 12, hash: noted.hash)
+        let gone = AuditPosition(position: 12, hash: noted.hash)
         await #expect(throws: AuditDamage.placePruned(upTo: report.pruned)) {
             try await server.service.auditChain.verify(noted: gone)
         }

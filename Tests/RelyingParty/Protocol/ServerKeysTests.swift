@@ -18,7 +18,8 @@ struct ServerKeysTests {
         let points = try await withThrowingTaskGroup(of: [UInt8].self) { group in
             for _ in 0..<12 {
                 group.addTask {
-                    let keys = try await ServerKeys(database, master: master, at: TestTime.start)
+                    let keys = try await ServerSigningKeys(
+                        database, master: master, at: TestTime.start)
                     return keys.verdictPoint
                 }
             }

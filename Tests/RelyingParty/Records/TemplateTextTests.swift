@@ -104,17 +104,18 @@ struct TemplateTests {
     func bounds(seconds: Int64, failures: Int64) throws {
         let name = try #require(Name("payment"))
         #expect(throws: FieldFault.self) {
-            try Template(name: name, text: "pay", seconds: seconds, maximumFailures: failures)
+            try OperationTemplate(
+                name: name, text: "pay", seconds: seconds, maximumFailures: failures)
         }
     }
 
     @Test("has a name that a statement can carry")
     func name() throws {
         let longest = try #require(Name(String(repeating: "a", count: 64)))
-        #expect(try Template(name: longest, text: "pay").name == longest.text)
+        #expect(try OperationTemplate(name: longest, text: "pay").name == longest.text)
         let longer = try #require(Name(String(repeating: "a", count: 65)))
-        #expect(throws: FieldFault.self) { try Template(name: longer, text: "pay") }
+        #expect(throws: FieldFault.self) { try OperationTemplate(name: longer, text: "pay") }
         let hidden = try #require(Name("pay\u{200B}ment"))
-        #expect(throws: FieldFault.self) { try Template(name: hidden, text: "pay") }
+        #expect(throws: FieldFault.self) { try OperationTemplate(name: hidden, text: "pay") }
     }
 }

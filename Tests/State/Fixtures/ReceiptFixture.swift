@@ -11,7 +11,7 @@ import Testing
 /// Alice's receipts: makes them as the daemon would, and checks them as the command would.
 struct ReceiptFixture {
     let fixture: StateFixture
-    let credential: FoundCredential
+    let credential: StoredCredential
     let log: ReceiptLog
 
     init() throws {

@@ -68,7 +68,7 @@ struct StateFixture {
 
     /// Signs with Alice's key under these prints, if it opens for them.
     func sign(
-        _ message: [UInt8], _ credential: FoundCredential, _ enrolment: Enrolment
+        _ message: [UInt8], _ credential: StoredCredential, _ enrolment: Enrolment
     ) throws -> P256Signature {
         let context = try account.credential.context(of: credential, enrolment: enrolment)
         return try vault.ready(key: credential.sealed, context: context).sign(message, context)
@@ -76,7 +76,7 @@ struct StateFixture {
 
     /// Issues Alice's credential for the prints as they are.
     @discardableResult
-    func issue() throws -> FoundCredential {
+    func issue() throws -> StoredCredential {
         try account.credential.issue(
             try account.prints.enrolment(), vault: vault, now: Self.now)
     }

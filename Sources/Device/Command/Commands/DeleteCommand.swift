@@ -20,7 +20,7 @@ struct DeleteCommand: Command {
 
     let run: Invocation
 
-    private var shared: FingerRequests { FingerRequests(run: run) }
+    private var shared: FingerExchange { FingerExchange(run: run) }
 
     /// `signet delete FINGER | --all`
     func perform() throws(CommandFault) {

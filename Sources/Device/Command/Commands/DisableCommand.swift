@@ -17,7 +17,7 @@ struct DisableCommand: Command {
 
     let run: Invocation
 
-    private var shared: FingerRequests { FingerRequests(run: run) }
+    private var shared: FingerExchange { FingerExchange(run: run) }
 
     func perform() throws(CommandFault) {
         if run.arguments.has(.signing) { return try SigningKeyRequests(run: run).disableSigning() }

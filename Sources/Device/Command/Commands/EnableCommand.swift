@@ -21,7 +21,7 @@ struct EnableCommand: Command {
 
     let run: Invocation
 
-    private var shared: FingerRequests { FingerRequests(run: run) }
+    private var shared: FingerExchange { FingerExchange(run: run) }
 
     func perform() throws(CommandFault) {
         if run.arguments.has(.signing) { return try SigningKeyRequests(run: run).enableSigning() }

@@ -21,7 +21,7 @@ struct EnrollCommand: Command {
 
     let run: Invocation
 
-    private var shared: FingerRequests { FingerRequests(run: run) }
+    private var shared: FingerExchange { FingerExchange(run: run) }
 
     /// The order in which fingers are chosen if none is named.
     private static let preference: [Finger] = [

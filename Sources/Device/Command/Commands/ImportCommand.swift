@@ -98,7 +98,7 @@ struct ImportCommand: Command {
                 UInt8(clamping: count), account: account, prints: done.prints ?? 0))
         let isHere = done.prints != 0
         if isHere, let state = done.state {
-            lines += FingerRequests(run: run).loginLines(state, account: account)
+            lines += FingerExchange(run: run).loginLines(state, account: account)
         }
         if let keyring = done.keyring {
             lines.append(FingerMessages.keyring(keyring, account: account))

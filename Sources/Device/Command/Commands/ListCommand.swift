@@ -14,7 +14,7 @@ struct ListCommand: Command {
 
     let run: Invocation
 
-    private var shared: FingerRequests { FingerRequests(run: run) }
+    private var shared: FingerExchange { FingerExchange(run: run) }
 
     /// `signet list`
     func perform() throws(CommandFault) {

@@ -131,12 +131,12 @@ struct SessionsCommand: Command {
     }
 
     /// Lists the sessions of an account at one server or all.
-    private func sessions(of account: AccountName) throws(CommandFault) -> FoundSessions {
+    private func sessions(of account: AccountName) throws(CommandFault) -> ListedSessions {
         let only = try namedServer()
         if only == nil { try requireServer(account) }
         let request = SessionListRequest(
             account: account, timeoutMilliseconds: 30_000, server: only, factor: run.factor)
-        var found = FoundSessions()
+        var found = ListedSessions()
         _ = try ServerRequests(run: run).ask(
             .sessionList(request), purpose: { SessionsMessages.reading($0) },
             byPassword: byPassword,
@@ -202,7 +202,7 @@ struct SessionsCommand: Command {
 }
 
 /// The sessions that servers listed, their numbers, and why some servers gave no answer.
-private struct FoundSessions {
+private struct ListedSessions {
     var sessions: [SessionAnswer] = []
     var counts: [SessionCountAnswer] = []
     var troubles: [ServerTroubleAnswer] = []

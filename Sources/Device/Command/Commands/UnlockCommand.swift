@@ -14,7 +14,7 @@ struct UnlockCommand: Command {
 
     let run: Invocation
 
-    private var shared: FingerRequests { FingerRequests(run: run) }
+    private var shared: FingerExchange { FingerExchange(run: run) }
 
     func perform() throws(CommandFault) {
         try shared.toggle(Request.unlock, kind: "unlocked") { account, _ in

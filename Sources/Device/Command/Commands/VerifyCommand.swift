@@ -20,7 +20,7 @@ struct VerifyCommand: Command {
 
     let run: Invocation
 
-    private var shared: FingerRequests { FingerRequests(run: run) }
+    private var shared: FingerExchange { FingerExchange(run: run) }
 
     /// `signet verify [--reason TEXT]`
     func perform() throws(CommandFault) {

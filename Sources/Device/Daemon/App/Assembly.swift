@@ -130,19 +130,19 @@ struct Assembly {
             boot: boot, clock: clock, journal: journal, relay: relay, state: state,
             accounts: accounts, credentials: credentials, keys: keys, sessionTokens: sessionTokens,
             touches: touches)
-        let macTokens = MACTokens(
+        let macTokens = DeviceMACTokens(
             clock: clock, journal: journal, relay: relay, removals: removals, accounts: accounts,
             credentials: credentials, keys: keys, guards: guards, touches: touches)
-        let operations = Operations(
+        let operations = OperationApprovals(
             clock: clock, relay: relay, accounts: accounts, macTokens: macTokens, keys: keys,
             guards: guards, confirmations: confirmations)
-        let sessions = Sessions(relay: relay, keys: keys, reading: operations)
+        let sessions = ServerSessions(relay: relay, keys: keys, reading: operations)
         let fileSigning = FileSigning(
             journal: journal, accounts: accounts, credentials: credentials, keys: keys,
             guards: guards, touches: touches)
         pendingRemovals = PendingRemovals(
             removals: removals, state: state, macTokens: macTokens, servers: servers)
-        let logins = Logins(
+        let logins = PAMLogins(
             afterAnswers: afterAnswers, clock: clock, examiner: examiner, gate: gate,
             journal: journal, settings: settings, state: state, accounts: accounts,
             credentials: credentials, keyring: keyring, serverLogins: serverLogins,

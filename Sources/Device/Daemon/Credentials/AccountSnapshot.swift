@@ -10,7 +10,7 @@ import State
 struct AccountSnapshot {
     let kept: AccountState
     let enrolment: Enrolment
-    let credential: FoundCredential
+    let credential: StoredCredential
     /// The state of the files just before they were read.
     let stamp: AccountStamp
     /// The contents of the readers as found during this touch, which the key is opened with.

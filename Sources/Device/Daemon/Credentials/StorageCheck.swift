@@ -154,7 +154,7 @@ extension Credentials {
     /// that its contents stay the same. Does nothing if the credential was replaced or no longer
     /// fits the fingers. Failures are logged; the next touch on the reader tries again.
     func record(
-        _ storage: [ReaderStorage], credential: FoundCredential, account: Account,
+        _ storage: [ReaderStorage], credential: StoredCredential, account: Account,
         kept: AccountState
     ) async {
         do throws(StoreFault) {

@@ -13,7 +13,7 @@ import State
 /// Signet would have asked for a finger. An account gets it at most once a day
 /// (`EnrolmentOffers.interval`), and root never does. Only root may make the request, since the
 /// answer could reveal who has enrolled a finger.
-extension Logins {
+extension PAMLogins {
     /// Sends the notice if one is due, after recording on disk that it was sent.
     ///
     /// The guards of a login apply, except for the credential; no finger is asked for. The answer

@@ -7,7 +7,7 @@ import Posix
 import SignedFormats
 import State
 
-extension Logins {
+extension PAMLogins {
     /// Serves `signet verify`: a touch that signs nothing, and reports which finger matched.
     ///
     /// Root or the account itself may ask. The requester must be at the machine, and the account

@@ -45,7 +45,7 @@ struct LoginAtServer {
 }
 
 /// A server's proof for the module, and whether the daemon holds it for a valid approval.
-struct GivenProof {
+struct ServerReply {
     let proof: ServerProof
     let isYes: Bool
 }

@@ -12,7 +12,7 @@ import State
 // To end a MAC token, its server is told first, in a request that the token itself authenticates;
 // then the token is deleted here. If the server cannot be reached, it is told later. Until then,
 // the token is stored, but it is usable for nothing else.
-extension MACTokens {
+extension DeviceMACTokens {
     /// Ends a MAC token, without a touch; `state` of the answer says whether its server knows.
     ///
     /// Throws `unknownMacToken` if there is no good token of this name, or its record was altered.
@@ -68,10 +68,10 @@ extension MACTokens {
     /// be made, or if the token is given up (`isGivenUp`). Throws `.vault(.doesNotOpen)` for a
     /// token whose record was altered, which is deleted as well.
     private func end(
-        _ token: MACToken, account: Account, kept: AccountState
+        _ token: StoredMACToken, account: Account, kept: AccountState
     ) async throws(StoreFault) -> Bool {
         let tokens = kept.macTokens
-        let marked: MACToken
+        let marked: StoredMACToken
         let relayRequest: RelayRequest?
         do throws(StoreFault) {
             marked = token.state == .removing ? token : try tokens.beginRemoval(token)
@@ -105,7 +105,7 @@ extension MACTokens {
     /// The local clock may be wrong, so a single failure after the expiry is not enough: the token
     /// is deleted, and this logged, only after several failures; see `MACTokenStore.wasVain`.
     private func isGivenUp(
-        _ token: MACToken, account: Account, tokens: MACTokenStore
+        _ token: StoredMACToken, account: Account, tokens: MACTokenStore
     ) throws(StoreFault) -> Bool {
         guard token.expires <= accounts.instant, try tokens.wasVain(token, at: accounts.instant)
         else { return false }
@@ -126,7 +126,7 @@ extension MACTokens {
     /// The request that ends a token at its server, authenticated with the token; nil if it cannot
     /// be made.
     private func ending(
-        _ token: MACToken, in tokens: MACTokenStore
+        _ token: StoredMACToken, in tokens: MACTokenStore
     ) throws(StoreFault) -> RelayRequest? {
         guard let url = CanonicalServerURL(token.server) else { return nil }
         let digest: Bytes

@@ -40,7 +40,7 @@ struct ReadingRequest: Sendable {
 
 // Operations are read with a MAC token of the daemon's own. The server issues it after a touch, and
 // it expires, by default after 30 days.
-extension Operations {
+extension OperationApprovals {
     /// The operations that await an account at a server, or why they cannot be read.
     ///
     /// A list that is incomplete, according to the number at its end, is an error.
@@ -159,14 +159,14 @@ extension Operations {
     private func issueReadingToken(
         _ given: ServerChallenge, key: ServerKey, url: CanonicalServerURL, account: Account,
         snapshot: AccountSnapshot, confirmation: Confirmation, client: any Client
-    ) async throws(Denial) -> MACToken {
+    ) async throws(Denial) -> StoredMACToken {
         var given = given
         if clock.sinceBoot() - given.moment > ServerLogins.challengeAge {
             given = try await readingChallenge(
                 for: key, by: confirmation.confirmingFactor, url: url, account: account)
         }
         return try await macTokens.issueMACToken(
-            MACTokens.readingTokenName, challenge: given.challenge, by: key, url: url,
+            DeviceMACTokens.readingTokenName, challenge: given.challenge, by: key, url: url,
             account: account,
             snapshot: snapshot, confirmation: confirmation, client: client)
     }
@@ -183,7 +183,7 @@ extension Operations {
             }
         }
         return try macTokens.header(
-            by: MACTokens.readingTokenName, of: key, method: Bytes(method.utf8),
+            by: DeviceMACTokens.readingTokenName, of: key, method: Bytes(method.utf8),
             resource: Bytes((url.path + path).utf8), bodyDigest: digest, account: account)
     }
 
@@ -205,7 +205,7 @@ extension Operations {
                     let tokens = try accounts.kept(account)?.macTokens
                     for token in try tokens?.list() ?? []
                     where token.credential == key.identifier
-                        && token.name == MACTokens.readingTokenName
+                        && token.name == DeviceMACTokens.readingTokenName
                     {
                         try tokens?.remove(token)
                     }

@@ -18,7 +18,7 @@ import State
 // credential of the fingerprint key and shares its counter.
 
 /// A password key that a vault has just made, with the context to which it is sealed.
-struct NewPasswordKey {
+struct SealedPasswordKey {
     let key: ServerKey.PasswordKey
     let context: SealingContext
 }
@@ -95,7 +95,7 @@ extension ServerKeys {
     func newPasswordKey(
         for identifier: CredentialID, at server: ServerURL, by kind: VaultKind,
         entry: ShadowEntry?, snapshot: AccountSnapshot
-    ) async throws(StoreFault) -> NewPasswordKey? {
+    ) async throws(StoreFault) -> SealedPasswordKey? {
         guard
             let context = try snapshot.kept.servers.passwordContext(
                 identifier, server: server, entry: entry)
@@ -109,7 +109,7 @@ extension ServerKeys {
         guard let key = ServerKey.PasswordKey(made, by: kind, created: accounts.instant) else {
             throw .vault(.malformed)
         }
-        return NewPasswordKey(key: key, context: context)
+        return SealedPasswordKey(key: key, context: context)
     }
 
     /// Signs the statement of a registration with one of the keys that it registers; returns the
@@ -214,7 +214,7 @@ extension Servers {
     }
 
     private func ownSignature(
-        _ statement: Bytes, with new: NewPasswordKey, account: Account,
+        _ statement: Bytes, with new: SealedPasswordKey, account: Account,
         for confirmation: Confirmation
     ) async throws(Denial) -> Bytes {
         try await accounts.answering(account) { () async throws(VaultError) in

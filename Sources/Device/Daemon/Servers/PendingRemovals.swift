@@ -13,11 +13,11 @@ import State
 final class PendingRemovals {
     let removals: RemovalRounds
     let state: StateDirectory
-    let macTokens: MACTokens
+    let macTokens: DeviceMACTokens
     let servers: Servers
 
     init(
-        removals: RemovalRounds, state: StateDirectory, macTokens: MACTokens, servers: Servers
+        removals: RemovalRounds, state: StateDirectory, macTokens: DeviceMACTokens, servers: Servers
     ) {
         self.removals = removals
         self.state = state

@@ -203,7 +203,7 @@ extension ServerLogins {
     func serverProof(
         _ login: LoginAtServer, request: AuthenticateRequest, account: Account,
         proof: TouchProof, until end: Duration, client: any Client
-    ) async throws(Denial) -> GivenProof {
+    ) async throws(Denial) -> ServerReply {
         switch login.mode {
         case .offline:
             try checkChanges(since: proof, login: login, account: account)
@@ -212,7 +212,7 @@ extension ServerLogins {
             let day = String(decoding: verdict.verdict.issued.text, as: UTF8.self)
             journal.service("\(account.name) uses the approval of \(login.url.text) of \(day)")
             let given = ServerProof(verdict: verdict.text, signature: verdict.signature)
-            return GivenProof(proof: given, isYes: true)
+            return ServerReply(proof: given, isYes: true)
         case .online(var challenge, var moment):
             if clock.sinceBoot() - moment > Self.challengeAge {
                 switch await challengeInTime(login.key, url: login.url, account: account) {
@@ -326,7 +326,7 @@ extension ServerLogins {
     private func accepted(
         _ tokens: RelayTokens, login: LoginAtServer, request: AuthenticateRequest,
         account: Account, kept: AccountState, client: any Client
-    ) throws(Denial) -> GivenProof {
+    ) throws(Denial) -> ServerReply {
         guard let verdict = tokens.verdict else {
             throw Denial(.serverRefused, subject: Bytes("no verdict".utf8))
         }
@@ -338,7 +338,7 @@ extension ServerLogins {
         else {
             journal.fault("the server's approval is invalid", account: account.name)
             let given = ServerProof(verdict: verdict.statement, signature: verdict.signature)
-            return GivenProof(proof: given, isYes: false)
+            return ServerReply(proof: given, isYes: false)
         }
         do throws(StoreFault) {
             try kept.servers.keep(found, for: login.key)
@@ -358,7 +358,7 @@ extension ServerLogins {
         let given = ServerProof(
             verdict: verdict.statement, signature: verdict.signature, accessToken: token,
             hasTokenFile: hasFile)
-        return GivenProof(proof: given, isYes: true)
+        return ServerReply(proof: given, isYes: true)
     }
 
     /// Corrects the latest time known from receipts by a fresh verdict.

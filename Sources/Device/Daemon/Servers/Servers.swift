@@ -194,7 +194,7 @@ extension Servers {
     struct NewKeys {
         let key: ServerKey
         let context: SealingContext
-        let password: NewPasswordKey?
+        let password: SealedPasswordKey?
     }
 
     /// Proves the keys, which are on disk already, to their server.

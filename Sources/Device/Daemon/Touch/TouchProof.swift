@@ -45,7 +45,7 @@ struct TouchProof {
     let unrecorded: [ReaderStorage]?
 
     var kept: AccountState { snapshot.kept }
-    var credential: FoundCredential { snapshot.credential }
+    var credential: StoredCredential { snapshot.credential }
 }
 
 /// The turn at the readers together with the end of the account's receipt chain; see

@@ -13,7 +13,7 @@ import State
 /// What a touch has found out about a reader, to be recorded after the answer was sent.
 private struct Improvement: Sendable {
     let unrecorded: [ReaderStorage]
-    let credential: FoundCredential
+    let credential: StoredCredential
     let kept: AccountState
 
     /// Returns nil if the touch has found out nothing new.

@@ -14,7 +14,7 @@ struct KeyringLineCheck {
     /// The services that may receive the login password.
     private let listed: Set<String>
     /// The places of pam_signet's lines in the stacks of those services.
-    private let listedPlaces: Set<StackPlace>
+    private let listedPlaces: Set<StackPosition>
 
     init(_ stacks: ServiceStacks, configuration: Configuration) {
         self.stacks = stacks
@@ -53,7 +53,7 @@ struct KeyringLineCheck {
     /// password.
     ///
     /// The other services then have the line too, which is harmless and cannot be avoided.
-    private func isShared(_ place: StackPlace) -> Bool {
+    private func isShared(_ place: StackPosition) -> Bool {
         listedPlaces.contains(place) || ServiceStacks.isShared(place.file)
     }
 }
@@ -61,7 +61,7 @@ struct KeyringLineCheck {
 extension Chain {
     /// The line of pam_signet after which a touch alone reaches a module that opens a keyring; nil
     /// if it reaches none.
-    fileprivate var touchWithoutKeyring: StackPlace? {
+    fileprivate var touchWithoutKeyring: StackPosition? {
         let walks = walks(of: Visitor(finger: .success, knowsPassword: false)) ?? []
         for walk in walks where walk.isAccepted {
             guard let touch = walk.calls.first(where: { handlers[$0.index].role == .signet }),
@@ -75,7 +75,7 @@ extension Chain {
 
 extension KeyringLineCheck {
     /// A network service could get a login password.
-    private static func remote(_ services: Bytes, place: StackPlace) -> Finding {
+    private static func remote(_ services: Bytes, place: StackPosition) -> Finding {
         Finding(
             "keyring-remote", level: .danger, area: .stacks, subject: services,
             what: "\(services): a network service asks for the login password (\(place.shown))",
@@ -88,7 +88,7 @@ extension KeyringLineCheck {
     }
 
     /// The option has no effect.
-    private static func unlisted(_ services: Bytes, place: StackPlace) -> Finding {
+    private static func unlisted(_ services: Bytes, place: StackPosition) -> Finding {
         Finding(
             "keyring-unlisted", level: .warning, area: .stacks, subject: services,
             what: "\(services): 'keyring' on pam_signet's line has no effect (\(place.shown))",
@@ -100,7 +100,7 @@ extension KeyringLineCheck {
     }
 
     /// The option is missing.
-    private static func missing(_ services: Bytes, place: StackPlace) -> Finding {
+    private static func missing(_ services: Bytes, place: StackPosition) -> Finding {
         Finding(
             "keyring-missing", level: .note, area: .stacks, subject: services,
             what: """

@@ -11,9 +11,9 @@ import LoginProtocol
 struct PasswordLoginCheck {
     let runs: StackRuns
     /// The service's own file.
-    let stack: StackPlace
+    let stack: StackPosition
     /// The file that contains pam_signet's line.
-    let file: StackPlace
+    let file: StackPosition
     /// Whether the service runs alongside another one that asks for the password.
     let isForFingers: Bool
     /// Whether the settings permit the service to request a touch.
@@ -151,7 +151,7 @@ extension Handler {
 
 extension PasswordLoginCheck {
     /// The password does not authenticate when the finger cannot.
-    private static func unreachable(_ services: Bytes, file: StackPlace) -> Finding {
+    private static func unreachable(_ services: Bytes, file: StackPosition) -> Finding {
         Finding(
             "password-unreachable", level: .danger, area: .stacks, subject: services,
             what: """
@@ -166,7 +166,7 @@ extension PasswordLoginCheck {
     }
 
     /// No module asks for a password.
-    private static func noPassword(_ services: Bytes, file: StackPlace) -> Finding {
+    private static func noPassword(_ services: Bytes, file: StackPosition) -> Finding {
         Finding(
             "no-password", level: .danger, area: .stacks, subject: services,
             what: "\(services): no module in this stack asks for a password",
@@ -178,7 +178,7 @@ extension PasswordLoginCheck {
     }
 
     /// Neither finger nor password is needed.
-    private static func open(_ services: Bytes, codes: String, file: StackPlace) -> Finding {
+    private static func open(_ services: Bytes, codes: String, file: StackPosition) -> Finding {
         Finding(
             "stack-open", level: .danger, area: .stacks, subject: services,
             what: """
@@ -194,7 +194,7 @@ extension PasswordLoginCheck {
 
     /// After a fault of the module, the password does not authenticate.
     private static func lostAfterFault(
-        _ services: Bytes, codes: String, file: StackPlace
+        _ services: Bytes, codes: String, file: StackPosition
     ) -> Finding {
         Finding(
             "password-lost-after-fault", level: .fault, area: .stacks, subject: services,
@@ -211,7 +211,7 @@ extension PasswordLoginCheck {
 
     /// After a wrong finger, the password does not authenticate.
     private static func lostAfterMismatch(
-        _ services: Bytes, codes: String, file: StackPlace
+        _ services: Bytes, codes: String, file: StackPosition
     ) -> Finding {
         Finding(
             "password-lost-after-mismatch", level: .warning, area: .stacks, subject: services,
@@ -260,7 +260,7 @@ extension PasswordLoginCheck {
     }
 
     /// A program whose password field accepts nothing while it waits for the finger.
-    private static func typingBlocked(_ services: Bytes, stack: StackPlace) -> Finding {
+    private static func typingBlocked(_ services: Bytes, stack: StackPosition) -> Finding {
         let isGDM = stack.file == "gdm-password"
         return Finding(
             "typing-blocked", level: .warning, area: .stacks, subject: services,

@@ -64,7 +64,7 @@ struct StackCheck {
     }
 
     /// The stack has too many possible paths.
-    private static func tangled(_ services: Bytes, file: StackPlace) -> Finding {
+    private static func tangled(_ services: Bytes, file: StackPosition) -> Finding {
         Finding(
             "stack-tangled", level: .note, area: .stacks, subject: services,
             what: "\(services): this stack has too many paths to follow them all",

@@ -73,7 +73,7 @@ struct StackLineCheck {
 extension StackLineCheck {
     /// The module is used in a stack of a type that it does not serve.
     private static func wrongType(
-        _ services: Bytes, type: String, place: StackPlace
+        _ services: Bytes, type: String, place: StackPosition
     ) -> Finding {
         Finding(
             "wrong-type", level: .fault, area: .stacks, subject: services,
@@ -86,7 +86,7 @@ extension StackLineCheck {
     }
 
     /// The stack calls the module twice.
-    private static func twice(_ services: Bytes, places: String, file: StackPlace) -> Finding {
+    private static func twice(_ services: Bytes, places: String, file: StackPosition) -> Finding {
         Finding(
             "module-twice", level: .warning, area: .stacks, subject: services,
             what: "\(services): pam_signet is called more than once (\(places))",
@@ -96,7 +96,7 @@ extension StackLineCheck {
 
     /// The stack also calls pam_fprintd.
     private static func otherFingerprint(
-        _ services: Bytes, module: String, file: StackPlace
+        _ services: Bytes, module: String, file: StackPosition
     ) -> Finding {
         Finding(
             "other-fingerprint", level: .warning, area: .stacks, subject: services,
@@ -110,7 +110,7 @@ extension StackLineCheck {
 
     /// An option of the module is invalid.
     private static func wrongOption(
-        _ services: Bytes, option: String, place: StackPlace
+        _ services: Bytes, option: String, place: StackPosition
     ) -> Finding {
         Finding(
             "module-option", level: .fault, area: .stacks, subject: services,
@@ -135,7 +135,7 @@ extension StackLineCheck {
     }
 
     /// A line cannot be read.
-    private static func broken(_ services: Bytes, place: StackPlace) -> Finding {
+    private static func broken(_ services: Bytes, place: StackPosition) -> Finding {
         Finding(
             "stack-broken", level: .fault, area: .stacks, subject: services,
             what: "\(services): libpam cannot parse the line \(place.shown)",
@@ -145,7 +145,7 @@ extension StackLineCheck {
 
     /// An included file does not exist.
     private static func includeMissing(
-        _ services: Bytes, name: String, place: StackPlace
+        _ services: Bytes, name: String, place: StackPosition
     ) -> Finding {
         Finding(
             "include-missing", level: .danger, area: .stacks, subject: services,
@@ -158,7 +158,7 @@ extension StackLineCheck {
 
     /// Files include each other.
     private static func includeLoop(
-        _ services: Bytes, name: String, place: StackPlace
+        _ services: Bytes, name: String, place: StackPosition
     ) -> Finding {
         Finding(
             "include-loop", level: .danger, area: .stacks, subject: services,

@@ -8,7 +8,7 @@ import LoginProtocol
 struct TouchLoginCheck {
     let runs: StackRuns
     /// The file that contains pam_signet's line.
-    let file: StackPlace
+    let file: StackPosition
     /// Whether a touch may release the login password to this service.
     let mayRelease: Bool
 
@@ -87,7 +87,7 @@ struct TouchLoginCheck {
 
 extension TouchLoginCheck {
     /// A touch alone does not authenticate.
-    private static func notEnough(_ services: Bytes, file: StackPlace) -> Finding {
+    private static func notEnough(_ services: Bytes, file: StackPosition) -> Finding {
         Finding(
             "touch-not-enough", level: .warning, area: .stacks, subject: services,
             what: "\(services): a touch alone is not enough; the password is still asked for",
@@ -129,7 +129,7 @@ extension TouchLoginCheck {
     }
 
     /// A touch does not reset pam_faillock.
-    private static func failuresStay(_ services: Bytes, file: StackPlace) -> Finding {
+    private static func failuresStay(_ services: Bytes, file: StackPosition) -> Finding {
         Finding(
             "failures-stay", level: .note, area: .stacks, subject: services,
             what: """
@@ -143,7 +143,7 @@ extension TouchLoginCheck {
     }
 
     /// pam_faillock counts failed fingers.
-    private static func fingersCounted(_ services: Bytes, file: StackPlace) -> Finding {
+    private static func fingersCounted(_ services: Bytes, file: StackPosition) -> Finding {
         Finding(
             "fingers-counted", level: .warning, area: .stacks, subject: services,
             what: "\(services): pam_faillock counts a failed touch like a failed password",

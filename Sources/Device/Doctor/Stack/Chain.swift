@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A place in the PAM configuration: a file, or a line in it.
-struct StackPlace: Hashable {
+struct StackPosition: Hashable {
     /// The file's name, which services and includes refer to.
     let file: String
     /// The number of the line, counted from 1; nil for the whole file.
@@ -11,7 +11,7 @@ struct StackPlace: Hashable {
     var path: String { "\(directory)/\(file)" }
 
     /// The place without its line.
-    var whole: StackPlace { StackPlace(file: file, directory: directory) }
+    var whole: StackPosition { StackPosition(file: file, directory: directory) }
 
     /// The text for display, `file:line`, with the directory unless that is /etc/pam.d.
     var shown: String {
@@ -36,7 +36,7 @@ struct Handler: Equatable {
     /// The nesting depth of substacks, 0 outside of any.
     let level: Int
     /// The line that it comes from.
-    let place: StackPlace
+    let place: StackPosition
     /// The module's path as written in the line; empty if the entry is not a module.
     let path: String
     /// The module's name without directory and suffix, such as `pam_unix`; empty if the entry is
@@ -49,7 +49,7 @@ struct Handler: Equatable {
     /// Creates the entry of a module.
     init(
         module path: String, options: [String], control: Control, level: Int,
-        place: StackPlace
+        place: StackPosition
     ) {
         call = .module
         self.control = control
@@ -63,7 +63,7 @@ struct Handler: Equatable {
     }
 
     /// Creates an entry that is not a module.
-    init(_ call: Call, level: Int, place: StackPlace) {
+    init(_ call: Call, level: Int, place: StackPosition) {
         self.call = call
         control = .refused
         self.level = level
@@ -75,11 +75,11 @@ struct Handler: Equatable {
 /// A problem with a service's files that does not depend on what the modules decide.
 enum StackTrouble: Equatable {
     /// libpam cannot parse the line, or it is longer than libpam accepts.
-    case broken(StackPlace)
+    case broken(StackPosition)
     /// An included file does not exist.
-    case missing(StackPlace, name: String)
+    case missing(StackPosition, name: String)
     /// Files include each other, or are nested more deeply than libpam follows.
-    case loop(StackPlace, name: String)
+    case loop(StackPosition, name: String)
 }
 
 /// All entries of one type in a service's stack, from its own file and everything that it includes.
@@ -127,8 +127,8 @@ struct StackFiles {
     subscript(name: String) -> StackFile? { files[StackFiles.key(name)] }
 
     /// The place of a file, or of a line in it.
-    func place(of name: String, line: Int? = nil) -> StackPlace {
-        StackPlace(file: name, line: line, directory: elsewhere[name] ?? StackFiles.directory)
+    func place(of name: String, line: Int? = nil) -> StackPosition {
+        StackPosition(file: name, line: line, directory: elsewhere[name] ?? StackFiles.directory)
     }
 
     /// The entries of one type that libpam calls for a service.

@@ -10,7 +10,7 @@ import SignedFormats
 /// that is detected by two clocks and by the registered key, which `checkLast` examines last. A
 /// failure here is `.expired` if something changed or was too late, `.refused` if an answer is
 /// wrong.
-struct Confirmation {
+struct FinalCheck {
     private let login: Login
     private let deadline: Deadline
     /// The end of the two seconds, counted from reading the proof, in which it may be used.
@@ -25,7 +25,7 @@ struct Confirmation {
     init(of login: Login, deadline: Deadline) {
         self.login = login
         self.deadline = deadline
-        end = Deadline(milliseconds: Confirmation.useMilliseconds)
+        end = Deadline(milliseconds: FinalCheck.useMilliseconds)
     }
 
     /// Asks the daemon whether the touch is still valid.
@@ -44,7 +44,7 @@ struct Confirmation {
             try daemon.send(
                 try? LoginRequest.confirm(account: request.account, challenge: request.challenge))
         } catch .unavailable { throw tooLate }
-        guard daemon.wait(until: end.within(milliseconds: Confirmation.answerMilliseconds)),
+        guard daemon.wait(until: end.within(milliseconds: FinalCheck.answerMilliseconds)),
             let answer = try answer(from: daemon)
         else { throw tooLate }
         switch answer {
@@ -63,7 +63,7 @@ struct Confirmation {
     ///
     /// It waits for nothing, and no blocking call may follow before the login succeeds.
     func checkLast(
-        _ statement: Statement, registered: RegisteredKey, place: Place, seconds: UInt32
+        _ statement: Statement, registered: RegisteredKey, place: PromptContext, seconds: UInt32
     ) throws(LoginFailure) {
         guard case .key(let now)? = try? RegisteredKey.look(for: login.account, uid: login.uid),
             now.key == registered.key, now.credential == registered.credential

@@ -8,7 +8,7 @@ import SignedFormats
 ///
 /// A server issues the token after a touch. The token then authenticates texts without a touch, for
 /// one audience, until it expires or its key ends.
-package struct MACToken: Equatable, Sendable {
+package struct StoredMACToken: Equatable, Sendable {
     /// Whether a token may be used.
     package enum State: String, CaseIterable, Sendable {
         /// It may be used as long as its key is good.
@@ -64,7 +64,7 @@ package struct MACToken: Equatable, Sendable {
     }
 }
 
-extension MACToken: LineRecord {
+extension StoredMACToken: LineRecord {
     static let cap = 4_096
 
     /// All lines except the sealed secret, which is bound to them.

@@ -10,7 +10,7 @@ import LoginProtocol
 import SignedFormats
 
 /// Operations on an account's fingers that several commands use.
-struct FingerRequests {
+struct FingerExchange {
     let run: Invocation
 
     /// The lines that say whether login is enabled after a change, by the credential and by the PAM

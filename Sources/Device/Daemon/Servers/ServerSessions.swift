@@ -14,20 +14,20 @@ import State
 /// password, is asked only if it is missing. Ending a session releases nothing: its tokens stop
 /// working, and a new login needs a touch.
 @ServiceActor
-final class Sessions {
+final class ServerSessions {
     private let relay: RelayClient
     private let keys: ServerKeys
-    private let reading: Operations
+    private let reading: OperationApprovals
 
     /// `reading` gets the tokens, and says what a server's refusals mean.
-    init(relay: RelayClient, keys: ServerKeys, reading: Operations) {
+    init(relay: RelayClient, keys: ServerKeys, reading: OperationApprovals) {
         self.relay = relay
         self.keys = keys
         self.reading = reading
     }
 }
 
-extension Sessions {
+extension ServerSessions {
     var handlers: [RequestHandler] {
         [RequestHandler(listSessions), RequestHandler(endSessions)]
     }
@@ -130,7 +130,7 @@ private struct SessionsAtServer: Sendable {
     let total: UInt32
 }
 
-extension Sessions {
+extension ServerSessions {
     /// The sessions at one server. A list that is incomplete, according to the number at its end, is
     /// an error.
     private func sessions(

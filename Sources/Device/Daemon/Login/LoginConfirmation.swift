@@ -84,7 +84,7 @@ final class PendingConfirmation: AwaitedConfirmation {
     }
 }
 
-extension Logins {
+extension PAMLogins {
     /// How long after it was sent a proof can be confirmed.
     ///
     /// The PAM module asks as soon as it has verified the proof. The short time keeps a process

@@ -17,17 +17,17 @@ import State
 /// operations needs no touch but a MAC token of the daemon's own, which a touch obtains; see
 /// `OperationReading.swift`.
 @ServiceActor
-final class Operations {
+final class OperationApprovals {
     let clock: Clock
     let relay: RelayClient
     let accounts: Accounts
-    let macTokens: MACTokens
+    let macTokens: DeviceMACTokens
     let keys: ServerKeys
     let guards: TouchGuards
     let confirmations: Confirmations
 
     init(
-        clock: Clock, relay: RelayClient, accounts: Accounts, macTokens: MACTokens,
+        clock: Clock, relay: RelayClient, accounts: Accounts, macTokens: DeviceMACTokens,
         keys: ServerKeys, guards: TouchGuards, confirmations: Confirmations
     ) {
         self.clock = clock
@@ -40,7 +40,7 @@ final class Operations {
     }
 }
 
-extension Operations {
+extension OperationApprovals {
     var handlers: [RequestHandler] {
         [
             RequestHandler(listOperations), RequestHandler(showOperation),
@@ -226,7 +226,7 @@ private struct OperationAtServer {
     let url: CanonicalServerURL
 }
 
-extension Operations {
+extension OperationApprovals {
     /// The good keys to read with: the named server's, or all of the account.
     func keysToAsk(
         _ server: ServerURL?, account: Account

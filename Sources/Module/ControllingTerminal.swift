@@ -6,7 +6,7 @@ import SignedFormats
 /// The terminal that the application named, if it is this process's controlling terminal.
 ///
 /// PAM_TTY alone is not trusted: it must be the device behind /dev/tty.
-final class Terminal {
+final class ControllingTerminal {
     private let file: ModuleDescriptor
 
     private init(file: consuming ModuleDescriptor) {
@@ -15,7 +15,7 @@ final class Terminal {
 
     /// Opens the terminal, for reading too if `toRead`; nil if there is none or it is not this
     /// process's.
-    static func open(named name: Bytes, toRead: Bool) -> Terminal? {
+    static func open(named name: Bytes, toRead: Bool) -> ControllingTerminal? {
         guard !name.isEmpty else { return nil }
         let isPath = name.first == UInt8(ascii: "/")
         let path = isPath ? name : StaticString("/dev/").bytes + name
@@ -27,13 +27,13 @@ final class Terminal {
         guard unsafe terminal_device(file.number, &device) == 0,
             UInt64(device) == status.st_rdev
         else { return nil }
-        return Terminal(file: file)
+        return ControllingTerminal(file: file)
     }
 
     /// Whether this process is in the background of its controlling terminal, named or not.
     static var holdsBack: Bool {
         guard let file = own(O_WRONLY) else { return false }
-        return !Terminal(file: file).isForeground
+        return !ControllingTerminal(file: file).isForeground
     }
 
     /// Opens the controlling terminal with a file description of its own, so that O_NONBLOCK does

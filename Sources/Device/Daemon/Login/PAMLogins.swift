@@ -20,7 +20,7 @@ import State
 /// matched. With the confirmation it may release the login password for the keyring, if the service
 /// is allowed to receive it (`Keyring`).
 @ServiceActor
-final class Logins {
+final class PAMLogins {
     let afterAnswers: AfterAnswers
     let clock: Clock
     let examiner: PresenceExaminer
@@ -60,7 +60,7 @@ final class Logins {
     }
 }
 
-extension Logins {
+extension PAMLogins {
     /// The handlers for logins, their confirmation, the enrolment notice and `signet verify`.
     var handlers: [RequestHandler] {
         [

@@ -18,7 +18,7 @@ import State
 /// and ends with that key. The header proves possession of this device, and not that a user is
 /// present.
 @ServiceActor
-final class MACTokens {
+final class DeviceMACTokens {
     let clock: Clock
     let journal: DecisionJournal
     let relay: RelayClient
@@ -46,7 +46,7 @@ final class MACTokens {
     }
 }
 
-extension MACTokens {
+extension DeviceMACTokens {
     var handlers: [RequestHandler] {
         [
             RequestHandler(addMACToken), RequestHandler(listMACTokens),
@@ -97,7 +97,7 @@ extension MACTokens {
         _ name: Bytes, challenge: Challenge, by key: ServerKey, url: CanonicalServerURL,
         account: Account, snapshot: AccountSnapshot, confirmation: Confirmation,
         client: any Client
-    ) async throws(Denial) -> MACToken {
+    ) async throws(Denial) -> StoredMACToken {
         let answer = try await keys.serverHears(
             of: key, account: account, kept: snapshot.kept, telling: client
         ) { (snapshot) throws(Denial) in
@@ -187,7 +187,7 @@ extension MACTokens {
     ///
     /// Throws `.vault(.doesNotOpen)` if the token's record was altered.
     func header(
-        by token: MACToken, in tokens: MACTokenStore, method: Bytes, resource: Bytes,
+        by token: StoredMACToken, in tokens: MACTokenStore, method: Bytes, resource: Bytes,
         bodyDigest: Bytes
     ) throws(StoreFault) -> Bytes? {
         let secret = try tokens.secret(of: token)
@@ -212,18 +212,18 @@ extension MACTokens {
 
     /// Deletes and logs a token whose record was altered; it can prove nothing any more.
     func forgetAltered(
-        _ token: MACToken, in tokens: MACTokenStore, account: Account
+        _ token: StoredMACToken, in tokens: MACTokenStore, account: Account
     ) throws(StoreFault) {
         journal.fault("a MAC token was altered", account: account.name)
         try tokens.remove(token)
     }
 }
 
-extension MACTokens {
+extension DeviceMACTokens {
     /// The account's tokens whose key exists and is good.
     ///
     /// Changes nothing.
-    private func shownTokens(of account: Account) async throws(Denial) -> [MACToken] {
+    private func shownTokens(of account: Account) async throws(Denial) -> [StoredMACToken] {
         let good = try await credentials.shownKeys(of: account).filter { $0.state == .good }.map(
             \.identifier)
         return try accounts.reading(account) { () throws(StoreFault) in
@@ -250,7 +250,7 @@ extension MACTokens {
     /// is not that of the key or the identifier belongs to another key's token.
     private func keep(
         _ given: RelayMACToken, name: Bytes, of key: ServerKey, account: Account
-    ) throws(Denial) -> MACToken {
+    ) throws(Denial) -> StoredMACToken {
         try accounts.reading(account) {
             // The key may have been removed while the server was asked.
             guard let kept = try accounts.kept(account),
@@ -267,7 +267,7 @@ extension MACTokens {
             guard !isAnothers else {
                 throw Denial(.serverRefused, subject: Bytes("token".utf8))
             }
-            let token = MACToken(
+            let token = StoredMACToken(
                 name, for: key, identifier: given.token, created: accounts.instant,
                 expires: Instant(seconds: min(given.expires, Instant.last)))
             var bytes = given.secret
@@ -278,7 +278,7 @@ extension MACTokens {
 }
 
 extension MACTokenAnswer {
-    init(_ token: MACToken) {
+    init(_ token: StoredMACToken) {
         self.init(
             since: token.created.seconds, server: token.server, expires: token.expires.seconds,
             name: token.name, token: token.identifier)

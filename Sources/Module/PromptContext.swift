@@ -8,16 +8,16 @@ import SignedFormats
 ///
 /// It decides, by the options `prompt=` and `background=`, whether a touch may be asked for at all.
 /// A process in the background must not take a touch that was meant for another program.
-struct Place {
+struct PromptContext {
     /// The terminal on which a password may be typed instead of a touch; nil if there is none.
-    let terminal: Terminal?
+    let terminal: ControllingTerminal?
     /// The process's position relative to its terminal, which the daemon is told.
     let presence: TerminalPosition
     /// Whether a touch is asked for only if a password can be typed as well; `prompt=together`.
     let wantsLine: Bool
     /// The terminal in whose foreground the process must still be when the touch comes; nil if it
     /// need not.
-    private let attended: Terminal?
+    private let attended: ControllingTerminal?
     /// The position that the prompt must warn of; nil if there is nothing to warn of.
     let warning: TerminalPosition?
 
@@ -33,13 +33,13 @@ struct Place {
             throw .declined("sudo was told not to ask on the terminal")
         }
         let mayType = options.prompt == .auto || options.prompt == .together
-        let found = Terminal.open(named: login.terminal, toRead: mayType)
+        let found = ControllingTerminal.open(named: login.terminal, toRead: mayType)
         let background = options.background(for: login.service)
         if let found {
             presence = found.isForeground ? .foreground : .background
         } else {
             // Its standard streams may be files; the controlling terminal still tells.
-            presence = Terminal.holdsBack ? .background : .noTerminal
+            presence = ControllingTerminal.holdsBack ? .background : .noTerminal
         }
         // Without a terminal the daemon decides, because it can tell whether the session is at a
         // seat.

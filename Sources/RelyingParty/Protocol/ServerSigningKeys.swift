@@ -30,7 +30,7 @@ extension KeyFault: CustomStringConvertible {
 /// The private keys are stored in the database, sealed with the master secret (`RowSeal`). So all
 /// servers on one database share them, and a copy of the database alone does not reveal them. The
 /// unsealed keys are cached in memory and reloaded by `refresh`.
-final class ServerKeys: Sendable {
+final class ServerSigningKeys: Sendable {
     /// Seals the secrets of MAC tokens.
     let tokenSeal: RowSeal
     private let keySeal: RowSeal
