@@ -152,29 +152,6 @@ struct ServerRefusalTests {
         await server.stop(within: .seconds(1))
     }
 
-    @Test("more connections of one address than it may have")
-    func addressLimit() async throws {
-        var configuration = local()
-        configuration.addressLimit = 1
-        let server = try HTTPServer(configuration, handler: echo)
-        do {
-            let first = try RawConnection(port: server.port)
-            first.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(first.receive(until: "[] 0").contains("200 OK"))
-            #expect(try exchange(server.port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") == "")
-            #expect(server.connectionCount == 1)
-        }
-        // When it has gone, there is room again.
-        var answer = ""
-        while answer.isEmpty {
-            let next = try RawConnection(port: server.port)
-            next.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            answer = next.receive(until: "[] 0")
-        }
-        #expect(answer.contains("200 OK"))
-        await server.stop(within: .seconds(1))
-    }
-
     @Test("to start on a port that is taken, and at an address that is not numeric")
     func port() async throws {
         let server = try HTTPServer(local(), handler: echo)

@@ -33,7 +33,7 @@ struct MetricsPages: Sendable {
     let database: DatabaseFigures
     let refusals: AuditQuota
     let callbacks: Callbacks
-    let connections: @Sendable () -> Int
+    let connections: @Sendable () -> ConnectionFigures
 
     /// Answers one request; 404 for other paths, 405 for methods other than GET and HEAD.
     func answer(_ request: HTTPRequest) async -> HTTPResponse {

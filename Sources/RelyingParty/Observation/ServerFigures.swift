@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPServer
 import SQL
 import Synchronization
 
@@ -49,7 +50,9 @@ final class ServerFigures: Sendable {
     }
 
     /// All figures in the Prometheus text format, version 0.0.4.
-    func text(connections: Int, unwritten: Int, database: DatabaseFigures) -> String {
+    func text(
+        connections: ConnectionFigures, unwritten: Int, database: DatabaseFigures
+    ) -> String {
         var page = Page()
         let calls = calls.withLock { $0 }.sorted {
             ($0.key.route, $0.key.method) < ($1.key.route, $1.key.method)
@@ -84,7 +87,11 @@ final class ServerFigures: Sendable {
             help: "refused request codes not listed one by one in the audit trail")
         page.add("signet_refusals_unwritten_total", labels: [], "\(unwritten)")
         page.begin("signet_connections", kind: "gauge", help: "open connections")
-        page.add("signet_connections", labels: [], "\(connections)")
+        page.add("signet_connections", labels: [], "\(connections.open)")
+        page.begin(
+            "signet_connections_shed_total", kind: "counter",
+            help: "connections closed to make room for new ones")
+        page.add("signet_connections_shed_total", labels: [], "\(connections.shed)")
         page.begin(
             "signet_database_wait_seconds", kind: "histogram",
             help: "time that transactions waited for their turn")

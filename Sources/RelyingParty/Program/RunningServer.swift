@@ -178,7 +178,7 @@ actor RunningServer {
         let pages = MetricsPages(
             figures: figures, health: service.health, database: service.database.figures,
             refusals: service.refusals, callbacks: service.callbacks,
-            connections: { [weak http] in http?.connectionCount ?? 0 })
+            connections: { [weak http] in http?.connectionFigures ?? ConnectionFigures() })
         var configuration = ServerConfiguration(
             place: .address(place.address, port: place.port), bodyLimit: { _, _ in 0 }, log: report)
         configuration.connectionLimit = 64

@@ -5,69 +5,119 @@ import Posix
 import Synchronization
 
 /// An accepted connection: its peer, and the time by which it must make progress.
-final class Connection: Sendable {
+// SAFETY: `position` is only read and written by `Connections`, under its lock.
+final class Connection: @unchecked Sendable {
     let descriptor: Int32
     let peer: String
     /// The peer's network, by which limits count connections.
     let network: PeerNetwork
     /// The time at which the connection is cut, in nanoseconds of CLOCK_MONOTONIC.
     private let deadline: Atomic<Int64>
+    /// The time of its last progress: accepted, a request begun, or an answer sent.
+    private let progress: Atomic<Int64>
+    /// Where it is in the list of its network; nil if it is in none, because it was closed or shed.
+    fileprivate var position: Int?
 
     init(descriptor: Int32, peer: String, within nanoseconds: Int64) {
         self.descriptor = descriptor
         self.peer = peer
         network = PeerNetwork(peer)
-        deadline = Atomic(monotonicNanoseconds() + nanoseconds)
+        let now = monotonicNanoseconds()
+        deadline = Atomic(now + nanoseconds)
+        progress = Atomic(now)
     }
 
     /// Restarts the time limit: the connection is cut when `nanoseconds` from now have passed.
     func allow(_ nanoseconds: Int64) {
-        deadline.store(monotonicNanoseconds() + nanoseconds, ordering: .relaxed)
+        let now = monotonicNanoseconds()
+        progress.store(now, ordering: .relaxed)
+        deadline.store(now + nanoseconds, ordering: .relaxed)
     }
 
     /// Lifts the time limit while the handler runs.
     func allowHandler() { deadline.store(.max, ordering: .relaxed) }
 
     func isOverdue(_ now: Int64) -> Bool { deadline.load(ordering: .relaxed) < now }
+
+    /// The time since which it has waited for its client; nil while the handler runs.
+    fileprivate var waitingSince: Int64? {
+        deadline.load(ordering: .relaxed) == .max ? nil : progress.load(ordering: .relaxed)
+    }
 }
 
-/// The open connections, with the server's own time limits.
+/// Counts of connections since the start.
+package struct ConnectionFigures: Equatable, Sendable {
+    /// How many are open.
+    package var open = 0
+    /// How many were closed to make room for new ones.
+    package var shed = 0
+
+    /// Creates counts of zero.
+    package init() {}
+}
+
+/// The open connections, with the server's own limits of time and number.
 ///
 /// The library restarts its timeout with every byte. These limits do not restart, so that a client
-/// that sends one byte per second cannot hold a connection for ever. All methods may be called from
-/// any thread.
+/// that sends one byte per second cannot hold a connection for ever. Nor can anyone shut others out
+/// by holding all connections that a network may have: where there is no room for a new one, the
+/// one that has waited for its client the longest makes room. All methods may be called from any
+/// thread.
 final class Connections: Sendable {
-    private struct State {
-        var open: [ObjectIdentifier: Connection] = [:]
-        /// The number of open connections of each network that has any.
-        var networks: [PeerNetwork: Int] = [:]
+    /// How many times the connections of one network an IPv6 site may have (`PeerNetwork.site`).
+    static let siteShare = 4
+
+    fileprivate struct State {
+        /// The open connections, by network; no list is empty.
+        var open: [PeerNetwork: [Connection]] = [:]
+        /// The number of open connections of each IPv6 site that has any.
+        var sites: [PeerNetwork: Int] = [:]
+        var figures = ConnectionFigures()
     }
 
+    private let limit: Int
+    private let networkLimit: Int
     private let state = Mutex(State())
 
-    /// The number of open connections.
-    var count: Int { state.withLock { $0.open.count } }
+    /// Creates an empty list for `limit` connections, of one network at most `networkLimit`; 0
+    /// stands for no limit of networks.
+    init(limit: Int, networkLimit: Int) {
+        self.limit = limit
+        self.networkLimit = networkLimit
+    }
 
-    /// The number of open connections of one network.
-    func count(of network: PeerNetwork) -> Int { state.withLock { $0.networks[network] ?? 0 } }
+    var figures: ConnectionFigures { state.withLock { $0.figures } }
 
-    func add(_ connection: Connection) {
+    /// Makes room for a new connection of a network by closing those that have waited the longest,
+    /// of its network, its site, or all.
+    ///
+    /// Returns false if there is none that could be closed, because requests are being handled on
+    /// all of them.
+    func makeRoom(for network: PeerNetwork) -> Bool {
         state.withLock { state in
-            state.open[ObjectIdentifier(connection)] = connection
-            state.networks[connection.network, default: 0] += 1
+            if networkLimit > 0, let own = state.open[network], own.count >= networkLimit,
+                !state.shed(1, of: own)
+            {
+                return false
+            }
+            if networkLimit > 0, let site = network.site,
+                let count = state.sites[site], count >= Self.siteShare * networkLimit
+            {
+                let all = state.open.filter { $0.key.site == site }.values.joined()
+                // Several at once, since looking for them takes longer than for those of a network.
+                guard state.shed(max(1, networkLimit / 16), of: all) else { return false }
+            }
+            if state.figures.open >= limit {
+                return state.shed(max(1, limit / 64), of: state.open.values.joined())
+            }
+            return true
         }
     }
+
+    func add(_ connection: Connection) { state.withLock { $0.add(connection) } }
 
     /// Removes a connection; its descriptor is not used after that.
-    func remove(_ connection: Connection) {
-        state.withLock { state in
-            guard state.open.removeValue(forKey: ObjectIdentifier(connection)) != nil else {
-                return
-            }
-            let left = (state.networks[connection.network] ?? 1) - 1
-            state.networks[connection.network] = left > 0 ? left : nil
-        }
-    }
+    func remove(_ connection: Connection) { state.withLock { $0.remove(connection) } }
 
     /// Shuts down overdue connections; the library then sees the end of the stream and closes them.
     ///
@@ -76,10 +126,57 @@ final class Connections: Sendable {
     func cutOverdue() {
         let now = monotonicNanoseconds()
         state.withLock { state in
-            for connection in state.open.values where connection.isOverdue(now) {
+            for connection in state.open.values.joined() where connection.isOverdue(now) {
                 _ = shutdown(connection.descriptor, Int32(SHUT_RDWR))
             }
         }
+    }
+}
+
+extension Connections.State {
+    mutating func add(_ connection: Connection) {
+        connection.position = open[connection.network]?.count ?? 0
+        open[connection.network, default: []].append(connection)
+        if let site = connection.network.site { sites[site, default: 0] += 1 }
+        figures.open += 1
+    }
+
+    mutating func remove(_ connection: Connection) {
+        let network = connection.network
+        guard let position = connection.position, let last = open[network]?.popLast() else {
+            return
+        }
+        connection.position = nil
+        if last !== connection {
+            open[network]?[position] = last
+            last.position = position
+        }
+        if open[network]?.isEmpty == true { open[network] = nil }
+        if let site = network.site {
+            let left = (sites[site] ?? 1) - 1
+            sites[site] = left > 0 ? left : nil
+        }
+        figures.open -= 1
+    }
+
+    /// Shuts down at most `number` of the connections, those that have waited the longest; returns
+    /// false if none of them waits.
+    ///
+    /// They count no longer from then on, although the library closes them a moment later.
+    mutating func shed(_ number: Int, of connections: some Sequence<Connection>) -> Bool {
+        let waiting = connections.compactMap { connection in
+            connection.waitingSince.map { (connection, $0) }
+        }
+        let chosen =
+            number == 1
+            ? waiting.min { $0.1 < $1.1 }.map { [$0] } ?? []
+            : Array(waiting.sorted { $0.1 < $1.1 }.prefix(number))
+        for (connection, _) in chosen {
+            _ = shutdown(connection.descriptor, Int32(SHUT_RDWR))
+            remove(connection)
+        }
+        figures.shed += chosen.count
+        return !chosen.isEmpty
     }
 }
 

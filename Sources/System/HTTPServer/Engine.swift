@@ -25,7 +25,7 @@ final class Engine: Sendable {
 
     let configuration: ServerConfiguration
     let handler: @Sendable (HTTPRequest) async -> HTTPResponse
-    let connections = Connections()
+    let connections: Connections
     let arriving = ArrivingHeads()
     let idleNanoseconds: Int64
     let requestNanoseconds: Int64
@@ -44,6 +44,8 @@ final class Engine: Sendable {
     ) {
         self.configuration = configuration
         self.handler = handler
+        connections = Connections(
+            limit: configuration.connectionLimit, networkLimit: configuration.addressLimit)
         requestNanoseconds = configuration.requestLimit.nanoseconds
         idleNanoseconds = configuration.idleTimeout.nanoseconds + requestNanoseconds
     }
@@ -230,9 +232,8 @@ private func startDaemon(
         let arguments: [any CVarArg] = unsafe [
             Int32(MHD_OPTION.ARRAY.rawValue), start, Int32(MHD_OPTION.END.rawValue),
         ]
-        let accept = unsafe configuration.addressLimit > 0 ? acceptCallback : nil
         return unsafe withVaList(arguments) { list in
-            unsafe MHD_start_daemon_va(flags, 0, accept, context, accessCallback, nil, list)
+            unsafe MHD_start_daemon_va(flags, 0, acceptCallback, context, accessCallback, nil, list)
         }
     }
 }

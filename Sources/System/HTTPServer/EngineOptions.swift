@@ -24,7 +24,7 @@ func engineOptions(
     var options = unsafe [
         item(.EXTERNAL_LOGGER, signet_mhd_logger(), pointer: context),
         item(.LISTEN_SOCKET, Int(socket)),
-        item(.CONNECTION_LIMIT, configuration.connectionLimit),
+        item(.CONNECTION_LIMIT, configuration.engineLimit),
         item(.CONNECTION_MEMORY_LIMIT, configuration.headerLimit),
         item(
             .CONNECTION_TIMEOUT,
@@ -66,17 +66,15 @@ func signet_mhd_report(
     unsafe engine(context)?.report(form: text(format) ?? "", text: text(line) ?? "")
 }
 
-/// Decides whether a connection is accepted: its network must have fewer than `addressLimit`.
+/// Decides whether a connection is accepted: whether there is room for it, or can be made.
 ///
-/// The library's own limit counts single IPv6 addresses, and one client may have any number of
-/// these.
+/// The library's own limits refuse new connections, and count single IPv6 addresses.
 let acceptCallback:
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<sockaddr>?, socklen_t) -> MHD_Result = {
         context, address, _ in
         guard let engine = unsafe engine(context) else { return .NO }
         let network = unsafe PeerNetwork(peerName(address))
-        return engine.connections.count(of: network) < engine.configuration.addressLimit
-            ? .YES : .NO
+        return engine.connections.makeRoom(for: network) ? .YES : .NO
     }
 
 /// Receives the request target before the library parses it.

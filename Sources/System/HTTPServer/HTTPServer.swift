@@ -23,7 +23,7 @@ package final class HTTPServer: Sendable {
         handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) throws(ServerFault) {
         if let identity = configuration.identity { _ = try TLSCredentials(identity) }
-        try allowConnections(configuration.connectionLimit)
+        try allowConnections(configuration.connectionLimit + configuration.connectionLimit / 16)
         let socket = try ListeningSocket(configuration.place)
         let engine = Engine(configuration, handler: handler)
         port = socket.port
@@ -37,8 +37,8 @@ package final class HTTPServer: Sendable {
         engine.close()
     }
 
-    /// The number of open connections.
-    package var connectionCount: Int { engine.connections.count }
+    /// The number of open connections, and of those that had to make room.
+    package var connectionFigures: ConnectionFigures { engine.connections.figures }
 
     /// Presents another certificate to new connections; open ones continue with theirs.
     ///

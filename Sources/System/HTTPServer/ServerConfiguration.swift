@@ -29,9 +29,13 @@ package struct ServerConfiguration: Sendable {
     package var place: Place
     /// The identity for TLS 1.2 and 1.3; nil serves plain HTTP.
     package var identity: Identity?
-    /// The maximum number of connections; more of them wait in the kernel's queue.
+    /// The maximum number of connections; for one more, those are closed that have waited for their
+    /// clients the longest.
     package var connectionLimit = 12_000
-    /// The maximum number of connections per `PeerNetwork`; more are closed. 0 disables the limit.
+    /// The maximum number of connections per `PeerNetwork`, with four times as many per IPv6 site.
+    ///
+    /// For one more, the one of them is closed that has waited for its client the longest. It is
+    /// refused only if requests are being handled on all of them. 0 disables the limit.
     package var addressLimit = 0
     /// The time without traffic after which a connection is closed, in whole seconds, at least one.
     package var idleTimeout = Duration.seconds(60)
@@ -73,4 +77,12 @@ package struct ServerConfiguration: Sendable {
         self.log = log
         threads = processorCount()
     }
+}
+
+extension ServerConfiguration {
+    /// The limit that the library itself gets, which does not accept more.
+    ///
+    /// It is above `connectionLimit`, because the library divides it among its threads, and because
+    /// a connection that is closed to make room for another one still exists for a moment.
+    var engineLimit: Int { connectionLimit + max(16, connectionLimit / 2) }
 }

@@ -41,7 +41,7 @@ struct ServerObservationTests {
             #"signet_logins_total{outcome="malformed"} 1"#,
             #"signet_verifications_total{outcome="malformed"} 1"#,
             #"route="/v1/registrations/{id}/proof",status="200"} 1"#,
-            "signet_refusals_unwritten_total 0", "signet_connections ",
+            "signet_refusals_unwritten_total 0", "signet_connections ", "signet_connections_shed_total 0",
             "signet_database_wait_seconds_count ", "signet_database_batch_sum ",
             #"signet_database_errors_total{kind="full"} 0"#,
             #"signet_database_errors_total{kind="busy"} 0"#,
