@@ -33,7 +33,7 @@ extension AnswerKind: CaseIterable {
         .sorted { $0.rawValue < $1.rawValue }
 
     /// Returns a kind that `Answer` has by name.
-    init(_ kind: CommonAnswerKind) { self.init(kind.rawValue, name: "\(kind)") }
+    init(_ kind: CommonAnswerKind) { self.init(kind.rawValue, name: kind.name) }
 }
 
 /// The kinds of the answers that `Answer` has by name; the raw value is the kind of the frame.
@@ -94,6 +94,40 @@ package enum CommonAnswerKind: UInt8, CaseIterable, Sendable {
     case serverTrouble = 159
     /// Ends `operationDecide` with the operation's new state.
     case decided = 160
+
+    /// The name in docs/developer/PROTOCOL.md.
+    fileprivate var name: String {
+        switch self {
+        case .notice: "notice"
+        case .assertion: "assertion"
+        case .denial: "denial"
+        case .passwordWanted: "passwordWanted"
+        case .done: "done"
+        case .status: "status"
+        case .print: "print"
+        case .reader: "reader"
+        case .receipt: "receipt"
+        case .signer: "signer"
+        case .chainHead: "chainHead"
+        case .secretPart: "secretPart"
+        case .secret: "secret"
+        case .secretWanted: "secretWanted"
+        case .event: "event"
+        case .importedPrint: "importedPrint"
+        case .confirmed: "confirmed"
+        case .refusal: "refusal"
+        case .serverEnabled: "serverEnabled"
+        case .token: "token"
+        case .server: "server"
+        case .signed: "signed"
+        case .signingKey: "signingKey"
+        case .macToken: "macToken"
+        case .authorization: "authorization"
+        case .operation: "operation"
+        case .serverTrouble: "serverTrouble"
+        case .decided: "decided"
+        }
+    }
 }
 
 /// One frame from the daemon to a client; `CommonAnswerKind` describes each kind but `own`.
