@@ -61,7 +61,14 @@ struct ImportCheckTests {
             ("Sources/System/TPM/Planted.swift", "@preconcurrency import COpenSSL", "for Crypto"),
             // Inside the daemon and the server.
             ("Sources/Device/Daemon/Machine/Planted.swift", "typealias Planted = Router", "Router"),
-            ("Sources/Device/Daemon/Touch/Planted.swift", "let planted = Logins.self", "Logins"),
+            (
+                "Sources/Device/Daemon/Touch/Planted.swift", "let planted = PAMLogins.self",
+                "PAMLogins"
+            ),
+            (
+                "Sources/RelyingParty/Records/Planted.swift",
+                "func planted(store: any Transaction) { _ = store.beginSession }", "beginSession"
+            ),
             (
                 "Sources/RelyingParty/Records/Planted.swift", "typealias Planted = Routes",
                 "Routes"
@@ -80,6 +87,42 @@ struct ImportCheckTests {
         #expect(
             check.complaints.contains(named) && check.complaints.contains("Planted"),
             "\(check.complaints)")
+    }
+
+    @Test(
+        "refuses a function, a constant and a member that only a higher directory declares",
+        arguments: [
+            ("func plantedTool() {}", "func user() { plantedTool() }"),
+            ("let plantedTool = 1", "let user = plantedTool"),
+            ("extension Int { var plantedTool: Int { 1 } }", "let user = 1.plantedTool"),
+            ("extension Int { func plantedTool() {} }", "func user() { 1.plantedTool() }"),
+        ])
+    func upwardNames(declaration: String, use: String) throws {
+        let tree = try SourceTree()
+        let licence = "// SPDX-License-Identifier: Apache-2.0\n"
+        try tree.plant(licence + declaration, at: "Sources/Device/Daemon/Login/Planted.swift")
+        try tree.plant(licence + use, at: "Sources/Device/Daemon/Machine/PlantedUser.swift")
+        let check = try tree.check()
+        #expect(!check.passes)
+        #expect(check.complaints.contains("uses plantedTool"), "\(check.complaints)")
+        // The other way round it is allowed.
+        let right = try SourceTree()
+        try right.plant(licence + declaration, at: "Sources/Device/Daemon/Machine/Planted.swift")
+        try right.plant(licence + use, at: "Sources/Device/Daemon/Login/PlantedUser.swift")
+        let passing = try right.check()
+        #expect(passing.passes, "\(passing.complaints)")
+    }
+
+    @Test("refuses a type of more than 600 lines with its extensions")
+    func large() throws {
+        let tree = try SourceTree()
+        let members = (0..<600).map { "    var planted\($0): Int { \($0) }\n" }.joined()
+        try tree.plant(
+            "// SPDX-License-Identifier: Apache-2.0\nextension PAMLogins {\n\(members)}\n",
+            at: "Sources/Device/Daemon/Login/Planted.swift")
+        let check = try tree.check()
+        #expect(!check.passes)
+        #expect(check.complaints.contains("PAMLogins has "), "\(check.complaints)")
     }
 
     @Test("refuses a dependency that nothing imports")

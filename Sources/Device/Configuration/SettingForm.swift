@@ -127,6 +127,9 @@ extension Duration {
         let (seconds, attoseconds) = components
         return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
     }
+
+    /// The duration in seconds, rounded up, as frames state how long something is locked.
+    package var wholeSecondsUp: UInt32 { UInt32(clamping: (wholeMilliseconds + 999) / 1_000) }
 }
 
 extension StringProtocol {

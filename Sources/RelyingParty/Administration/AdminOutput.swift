@@ -61,7 +61,7 @@ protocol AdminListed: Encodable {
 /// A time as tables show it, in UTC; `-` for nil.
 func shown(_ seconds: Int64?) -> String {
     guard let seconds else { return "-" }
-    return String(decoding: instant(seconds).text, as: UTF8.self)
+    return String(decoding: Instant(clamping: seconds).text, as: UTF8.self)
 }
 
 /// Words as tables show them; `-` for an empty list.

@@ -60,7 +60,7 @@ enum ServerLog {
     }
 
     private static var now: String {
-        String(decoding: instant(Clock.system.wallSeconds()).text, as: UTF8.self)
+        String(decoding: Instant(clamping: Clock.system.wallSeconds()).text, as: UTF8.self)
     }
 
     private static func json(_ value: some Encodable) -> String {

@@ -44,7 +44,7 @@ extension Attestations {
             else { return nil }
             let application = try store.applications.application(ofAccount: account)
             return try application.map { application throws(DatabaseFault) in
-                (application, try store.acceptedByDevices(of: application))
+                (application, try store.challengeSteps.acceptedByDevices(of: application))
             }
         }
         guard let (application, accepted) = found else {

@@ -30,10 +30,11 @@ extension Challenges {
         _ proof: SignedText, action: ChallengeAction, event: AuditEntry.Event,
         from origin: Origin,
         _ grant:
-            @escaping @Sendable (any Transaction, Signer, LoginStatement) throws(DatabaseFault) ->
-            Result<T, Problem>
+            @escaping @Sendable (any Transaction, Signer, VerifiedStatement<LoginStatement>)
+            throws(DatabaseFault) -> Result<T, Problem>
     ) async throws(Problem) -> T {
-        let statement = try loginStatement(proof)
+        let signed = try loginStatement(proof)
+        let statement = signed.content
         guard statement.action == [UInt8](action.rawValue.utf8) else { throw .refused }
         let head = statement.head
         let factor = statement.claims.signer
@@ -41,8 +42,8 @@ extension Challenges {
             try await refuse(head, event: event, from: origin)
             throw .refused
         }
-        let isSigned = signatures.verifies(
-            proof.statement.bytes, signature: proof.signature.bytes, namespace: .login, by: key,
+        let verified = signatures.verified(
+            signed, in: .login, by: key,
             of: KeyName(credential: head.credential, factor: factor))
         let moment = core.moment
         let now = moment.seconds
@@ -53,12 +54,13 @@ extension Challenges {
                 try store.auditTrail.note(unknown(head, event: event), from: origin, at: now)
                 return .failure(.refused)
             }
-            let verdict = try store.redeem(
-                statement, action: action, of: signer, isSigned: isSigned, at: moment)
+            let verdict = try store.challengeSteps.redeem(
+                statement, verified: verified, action: action, of: signer, at: moment)
             let result: Result<T, Problem> =
                 switch verdict {
                 case .failure(let problem): .failure(problem)
-                case .success(let signer): try grant(store, signer, statement)
+                case .success(let redeemed):
+                    try grant(store, redeemed.signer, redeemed.statement)
                 }
             var line = entry(event, signer: signer, problem: result.problem)
             line.detail = FactorTrail.detail(statement.claims)
@@ -67,9 +69,12 @@ extension Challenges {
         }
     }
 
-    private func loginStatement(_ proof: SignedText) throws(Problem) -> LoginStatement {
+    private func loginStatement(
+        _ proof: SignedText
+    ) throws(Problem) -> UnverifiedStatement<LoginStatement> {
         do throws(LineFault) {
-            return try LoginStatement(parsing: proof.statement.bytes)
+            return try UnverifiedStatement(
+                parsing: proof.statement.bytes, signature: proof.signature.bytes)
         } catch {
             throw .malformed("'statement' is not the canonical text of a login")
         }
@@ -102,40 +107,61 @@ func entry(_ event: AuditEntry.Event, signer: Signer, problem: Problem?) -> Audi
         account: signer.account.name, registration: signer.registration.id)
 }
 
+/// A challenge that was answered with a right signature, and is used up.
+private struct RedeemedChallenge {
+    let signer: Signer
+    let statement: VerifiedStatement<LoginStatement>
+}
+
 extension Transaction {
+    var challengeSteps: ChallengeSteps { ChallengeSteps(store: self) }
+}
+
+/// What a signed challenge must fulfil, within one transaction.
+struct ChallengeSteps {
+    let store: any Transaction
+}
+
+extension ChallengeSteps {
     /// Runs the checks of a signed challenge, in the order given in docs/developer/SERVER-INTEGRATE.md.
     ///
-    /// The challenge is used up even if a later check fails. Returns the signer as it is in the
-    /// database now, which may differ from `former`.
+    /// The challenge is used up even if a later check fails, also if `verified` is nil because the
+    /// signature is wrong. Returns the signer as it is in the database now, which may differ from
+    /// `former`, with the evidence that its key signed the statement.
     fileprivate func redeem(
-        _ statement: LoginStatement, action: ChallengeAction, of former: Signer, isSigned: Bool,
-        at moment: Moment
-    ) throws(DatabaseFault) -> Result<Signer, Problem> {
+        _ statement: LoginStatement, verified: VerifiedStatement<LoginStatement>?,
+        action: ChallengeAction, of former: Signer, at moment: Moment
+    ) throws(DatabaseFault) -> Result<RedeemedChallenge, Problem> {
         let now = moment.seconds
         let binding = ChallengeBinding(
             application: former.application.id, account: former.account.name,
             device: statement.head.device, action: action)
-        guard try challenges.use(challenge: statement.challenge, binding: binding, at: now) else {
+        guard try store.challenges.use(challenge: statement.challenge, binding: binding, at: now)
+        else {
             return .failure(.refused)
         }
         // Read again behind the lock that blocking also takes; with a single writer there is no
         // need.
-        try accounts.lockAccount(former.account.id)
-        let current = isAlone ? former : try signers.signer(statement.head)
+        try store.accounts.lockAccount(former.account.id)
+        let current = store.isAlone ? former : try store.signers.signer(statement.head)
         guard let signer = current else { return .failure(.refused) }
         // Not counted: otherwise anyone who knows the ids could lock the owner out. The rate limit
         // of the sender's address applies instead, and a signature cannot be found by trying.
-        guard isSigned else { return .failure(.refused) }
+        guard let verified, verified.content == statement,
+            signer.registration.key(for: statement.claims.signer) == verified.key
+        else { return .failure(.refused) }
         // A device may always give up its registration, without a touch and whatever the policy.
         if let objection = try objection(to: statement.claims, of: signer, action: action) {
             return .failure(objection)
         }
-        guard try registrations.advance(signer.registration.id, to: statement.claims, at: moment)
+        guard
+            try store.registrations.advance(
+                signer.registration.id, to: statement.claims, at: moment)
         else {
-            let asked = try challenges.issued(challenge: statement.challenge)
+            let asked = try store.challenges.issued(challenge: statement.challenge)
             return .failure(try countSetBack(of: signer, askedAt: asked, at: now))
         }
-        return .success(signer)
+        return .success(RedeemedChallenge(signer: signer, statement: verified))
     }
 
     /// Why a correctly signed answer to a challenge is refused; nil if it is acceptable.
@@ -191,7 +217,7 @@ extension Transaction {
     func acceptPasswords(_ application: ApplicationRecord) throws(DatabaseFault) -> Bool {
         if application.policy.needsAttestation { return false }
         if application.policy.passwords { return true }
-        return try templates.acceptPasswords(of: application.id)
+        return try store.templates.acceptPasswords(of: application.id)
     }
 
     /// Handles a valid signature whose counter is not above the last accepted one.
@@ -204,7 +230,7 @@ extension Transaction {
         of signer: Signer, askedAt asked: Moment, at now: Int64
     ) throws(DatabaseFault) -> Problem {
         var problem = Problem.refused
-        problem.remainingAttempts = try registrations.countFailure(
+        problem.remainingAttempts = try store.registrations.countFailure(
             signer.registration.id, askedAt: asked,
             limit: signer.application.policy.maximumFailures, at: now)
         return problem
@@ -268,7 +294,7 @@ extension Challenges {
             return .success(
                 ChallengeAnswer(
                     challenge: challenge, audience: application.audience, expires: expires,
-                    policy: try store.policy(for: action, of: application)))
+                    policy: try store.challengeSteps.policy(for: action, of: application)))
         }
     }
 }

@@ -20,7 +20,8 @@ extension Operations {
     func decideOperation(_ call: Call) async throws(Problem) -> DecisionAnswer {
         let id: OperationID = try call.id()
         let proof = try call.body(SignedText.self)
-        let statement = try operationStatement(proof)
+        let signed = try operationStatement(proof)
+        let statement = signed.content
         guard statement.operation == id else { throw .refused }
         let signer = try await core.read { store throws(DatabaseFault) in
             try store.signers.signer(statement.head)
@@ -29,14 +30,14 @@ extension Operations {
             try await challenges.refuse(statement.head, event: .operationDecided, from: call.origin)
             throw .refused
         }
-        let isSigned = signer.hasSigned(
-            proof.statement.bytes, claims: statement.claims, signature: proof.signature.bytes,
-            namespace: .operation)
+        let verified = signer.registration.key(for: statement.claims.signer).flatMap {
+            signed.verified(by: $0, in: .operation)
+        }
         let moment = core.moment
         let now = moment.seconds
         return try await core.write { store throws(DatabaseFault) in
-            let result = try store.decide(
-                statement, of: signer, isSigned: isSigned, from: call.origin, at: moment)
+            let result = try DecisionSteps(store: store).decide(
+                statement, verified: verified, of: signer, from: call.origin, at: moment)
             var entry = entry(.operationDecided, signer: signer, problem: result.problem)
             entry.detail =
                 OperationTrail(
@@ -48,9 +49,12 @@ extension Operations {
         }
     }
 
-    private func operationStatement(_ proof: SignedText) throws(Problem) -> OperationStatement {
+    private func operationStatement(
+        _ proof: SignedText
+    ) throws(Problem) -> UnverifiedStatement<OperationStatement> {
         do throws(LineFault) {
-            return try OperationStatement(parsing: proof.statement.bytes)
+            return try UnverifiedStatement(
+                parsing: proof.statement.bytes, signature: proof.signature.bytes)
         } catch {
             throw .malformed("'statement' is not the canonical text of an operation")
         }
@@ -108,28 +112,38 @@ extension OperationRecord {
     }
 }
 
-extension Transaction {
+/// What a decision on an operation must fulfil, within one transaction.
+private struct DecisionSteps {
+    let store: any Transaction
+}
+
+extension DecisionSteps {
     /// Runs the checks of a decision, in the order of docs/developer/SERVER-INTEGRATE.md, and applies it.
     ///
     /// A failure is counted only if the sender knows the operation's challenge, which only devices
     /// of the account receive, and only if the sending device may still decide. So no other sender
     /// can make an operation FAILED. The counter and the decision are stored in this transaction;
-    /// of several concurrent decisions, one takes effect and the others get `.conflict`.
+    /// of several concurrent decisions, one takes effect and the others get `.conflict`. `verified` is
+    /// nil if the signature is wrong.
     fileprivate func decide(
-        _ statement: OperationStatement, of former: Signer, isSigned: Bool, from origin: Origin,
-        at moment: Moment
+        _ statement: OperationStatement, verified: VerifiedStatement<OperationStatement>?,
+        of former: Signer, from origin: Origin, at moment: Moment
     ) throws(DatabaseFault) -> Result<DecisionAnswer, Problem> {
         let now = moment.seconds
         // Read again behind the lock that blocking also takes: the registration may have been
         // blocked or replaced while the signature was checked.
-        try accounts.lockAccount(former.account.id)
-        guard let signer = try signers.signer(statement.head),
+        try store.accounts.lockAccount(former.account.id)
+        guard let signer = try store.signers.signer(statement.head),
             signer.registration.id == former.registration.id,
-            let operation = try operations.operation(statement.operation), operation.isFor(signer),
+            let operation = try store.operations.operation(statement.operation),
+            operation.isFor(signer),
             // A secret shared by server and devices, so it is compared in constant time.
             constantTimeEqual(operation.challenge.bytes, statement.challenge.bytes)
         else { return .failure(.refused) }
-        guard isSigned, operation.isShown(in: statement) else {
+        guard let verified, verified.content == statement,
+            signer.registration.key(for: statement.claims.signer) == verified.key,
+            operation.isShown(in: statement)
+        else {
             return .failure(try countWrong(operation, by: signer, at: now))
         }
         let claims = statement.claims
@@ -140,8 +154,10 @@ extension Transaction {
         let status = operation.status(at: now)
         guard status == .pending else { return .failure(.over(status)) }
         let registration = signer.registration.id
-        guard try registrations.advance(registration, to: claims, at: moment) else {
-            return .failure(try countSetBack(of: signer, askedAt: operation.issued, at: now))
+        guard try store.registrations.advance(registration, to: claims, at: moment) else {
+            return .failure(
+                try store.challengeSteps.countSetBack(
+                    of: signer, askedAt: operation.issued, at: now))
         }
         let effect = DecisionEffect(
             statement.decision, factor: claims.signer, accepted: accepted, on: operation,
@@ -149,16 +165,16 @@ extension Transaction {
         let isApplied =
             switch effect {
             case .half:
-                try operations.keepHalf(
+                try store.operations.keepHalf(
                     of: operation.id, factor: claims.signer, by: registration, at: now)
             case .ended(let status, let factor):
-                try operations.end(
+                try store.operations.end(
                     operation: operation.id, as: status, by: registration, factor: factor,
                     from: origin, at: now)
             }
         guard isApplied else {
             // Another decision was committed between the read above and this update.
-            let winner = try operations.operation(operation.id)?.status(at: now)
+            let winner = try store.operations.operation(operation.id)?.status(at: now)
             return .failure(.over(winner ?? .expired))
         }
         return .success(effect.answer(for: operation.id, factor: claims.signer, at: now))
@@ -174,7 +190,7 @@ extension Transaction {
     ) throws(DatabaseFault) -> Problem {
         var problem = Problem.refused
         if signer.statusObjection == nil {
-            problem.remainingAttempts = try operations.countFailure(
+            problem.remainingAttempts = try store.operations.countFailure(
                 ofOperation: operation.id, at: now)
         }
         return problem

@@ -44,9 +44,12 @@ extension Challenges {
     func item(
         ofAnswer proof: SignedText, action: ChallengeAction
     ) async throws(Problem) -> LimitedItem? {
-        guard let statement = try? LoginStatement(parsing: proof.statement.bytes),
-            statement.action == [UInt8](action.rawValue.utf8)
+        guard
+            let signed = try? UnverifiedStatement<LoginStatement>(
+                parsing: proof.statement.bytes, signature: proof.signature.bytes),
+            signed.content.action == [UInt8](action.rawValue.utf8)
         else { return nil }
+        let statement = signed.content
         let now = core.now
         let signer = try await core.read { store throws(DatabaseFault) -> Signer? in
             guard let signer = try store.signers.signer(statement.head) else { return nil }
@@ -58,9 +61,8 @@ extension Challenges {
             return isUnused ? signer : nil
         }
         guard let signer,
-            signatures.verifies(
-                proof.statement.bytes, signature: proof.signature.bytes, namespace: .login,
-                by: signer, for: statement.claims.signer)
+            signatures.verified(signed, in: .login, by: signer, for: statement.claims.signer)
+                != nil
         else { return nil }
         return .challenge(statement.challenge)
     }
@@ -74,23 +76,6 @@ extension Challenges {
                 device: fields.device)
         }
         return registration.map { .device($0) }
-    }
-}
-
-extension SignatureVerification {
-    /// Whether a registration's key for a factor signed this text in this namespace; if so, the key
-    /// is cached.
-    func verifies(
-        _ text: [UInt8], signature: [UInt8], namespace: SignatureNamespace, by signer: Signer,
-        for factor: KeyFactor
-    ) -> Bool {
-        guard let credential = signer.registration.credential,
-            let point = signer.registration.key(for: factor)
-        else { return false }
-        let name = KeyName(credential: credential, factor: factor)
-        let cached = publicKeys.key(name).flatMap { $0.point == point ? $0 : nil }
-        guard let key = cached ?? (try? P256PublicKey(point: point)) else { return false }
-        return verifies(text, signature: signature, namespace: namespace, by: key, of: name)
     }
 }
 
@@ -112,9 +97,12 @@ extension Registrations {
     func item(
         ofProof proof: RegistrationProof, for id: RegistrationID
     ) async throws(Problem) -> LimitedItem? {
-        guard let statement = try? LoginStatement(parsing: proof.statement.bytes),
-            statement.action == LoginAction.register
+        guard
+            let signed = try? UnverifiedStatement<LoginStatement>(
+                parsing: proof.statement.bytes, signature: proof.signature.bytes),
+            signed.content.action == LoginAction.register
         else { return nil }
+        let statement = signed.content
         let now = core.now
         let isAwaited = try await core.read { store throws(DatabaseFault) in
             guard let signer = try store.signers.signer(registration: id),
@@ -127,10 +115,7 @@ extension Registrations {
             return try store.challenges.isUnused(
                 challenge: statement.challenge, binding: binding, at: now)
         }
-        guard isAwaited,
-            isSigned(
-                proof.statement.bytes, signature: proof.signature.bytes, namespace: .registration,
-                by: proof.publicKey.bytes)
+        guard isAwaited, signed.verified(by: proof.publicKey.bytes, in: .registration) != nil
         else { return nil }
         return .challenge(statement.challenge)
     }
@@ -154,9 +139,12 @@ extension Operations {
     func item(
         ofDecision proof: SignedText, on id: OperationID
     ) async throws(Problem) -> LimitedItem? {
-        guard let statement = try? OperationStatement(parsing: proof.statement.bytes),
-            statement.operation == id
+        guard
+            let signed = try? UnverifiedStatement<OperationStatement>(
+                parsing: proof.statement.bytes, signature: proof.signature.bytes),
+            signed.content.operation == id
         else { return nil }
+        let statement = signed.content
         let now = core.now
         let signer = try await core.read { store throws(DatabaseFault) -> Signer? in
             guard let signer = try store.signers.signer(statement.head),
@@ -167,9 +155,8 @@ extension Operations {
             return signer
         }
         guard let signer,
-            signer.hasSigned(
-                proof.statement.bytes, claims: statement.claims,
-                signature: proof.signature.bytes, namespace: .operation)
+            let point = signer.registration.key(for: statement.claims.signer),
+            signed.verified(by: point, in: .operation) != nil
         else { return nil }
         return .challenge(statement.challenge)
     }

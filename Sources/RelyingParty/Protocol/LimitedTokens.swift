@@ -45,9 +45,12 @@ extension Requests {
     private func item(
         ofSigned authorization: SignetAuthorization, received: ReceivedRequest
     ) async throws(Problem) -> LimitedItem? {
-        guard let statement = try? RequestStatement(parsing: authorization.statement),
-            received.isMeant(by: statement.request)
+        guard
+            let signed = try? UnverifiedStatement<RequestStatement>(
+                parsing: authorization.statement, signature: authorization.signature),
+            received.isMeant(by: signed.content.request)
         else { return nil }
+        let statement = signed.content
         let now = core.now
         let signer = try await core.read { store throws(DatabaseFault) -> Signer? in
             guard store.isNow(statement.claims.issued, at: now),
@@ -59,9 +62,7 @@ extension Requests {
             return signer
         }
         guard let signer,
-            signatures.verifies(
-                authorization.statement, signature: authorization.signature, namespace: .request,
-                by: signer, for: .fingerprint)
+            signatures.verified(signed, in: .request, by: signer, for: .fingerprint) != nil
         else { return nil }
         return .credential(statement.head.credential)
     }

@@ -37,9 +37,10 @@ extension Logins {
         let (signer, statement) = try await challenges.redeem(
             fields.proof, action: .login, event: .login, from: call.origin
         ) {
-            (store, signer, statement) throws(DatabaseFault) -> Result<
+            (store, signer, verified) throws(DatabaseFault) -> Result<
                 (Signer, LoginStatement), Problem
             > in
+            let statement = verified.content
             // The device did not sign this module's challenge: it was replaced on the way.
             if let module, statement.purpose != module { return .failure(.refused) }
             let factor = statement.claims.signer
@@ -76,14 +77,10 @@ extension Logins {
             audience: statement.head.audience, account: statement.head.account,
             local: AccountName(module.account.text), device: statement.head.device,
             challenge: statement.challenge, module: module.challenge, decision: .allow,
-            issued: instant(now), expires: instant(now + ChallengeBinding.seconds))
+            issued: Instant(clamping: now),
+            expires: Instant(clamping: now + ChallengeBinding.seconds))
         let text = verdict.encoded()
         return SignedVerdict(
             statement: Binary(text), signature: Binary(try keys.signVerdict(text)))
     }
-}
-
-/// Converts seconds since 1970 to the type used in statements.
-func instant(_ seconds: Int64) -> Instant {
-    Instant(seconds: UInt64(clamping: seconds))
 }

@@ -37,7 +37,7 @@ extension RegistrationSteps {
         try store.auditTrail.note(entry, from: origin, at: now)
     }
 
-    /// Checks a proof and stores the key; the caller has verified the signature.
+    /// Checks a proof and stores the keys that have signed it.
     ///
     /// The registration must be CREATED and belong to the statement's device, account and audience,
     /// the account must not be blocked, and the challenge must be the one issued for it. The
@@ -47,8 +47,9 @@ extension RegistrationSteps {
     /// The proof's key for the password, if there is one, is refused where passwords are not
     /// accepted. A registration that the password has confirmed needs one.
     func prove(
-        _ id: RegistrationID, statement: LoginStatement, proof: RegistrationProof, at now: Int64
+        _ id: RegistrationID, keys: ProvenKeys, proof: RegistrationProof, at now: Int64
     ) throws(DatabaseFault) -> Result<RegistrationState, Problem> {
+        let statement = keys.statement.content
         let head = statement.head
         guard let found = try store.registrations.registration(id) else {
             return .failure(.refused)
@@ -77,19 +78,20 @@ extension RegistrationSteps {
             attested = try attestedKey(proof, begun: begun, at: now)
         } catch { return .failure(.attestationRefused("\(error)")) }
         let properties = attested?.properties ?? []
-        let isPasswordAccepted = try store.acceptPasswords(application)
+        let isPasswordAccepted = try store.challengeSteps.acceptPasswords(application)
         if let problem = signer.policyObjection(
-            to: statement.claims, accepting: try store.acceptedByDevices(of: application),
+            to: statement.claims,
+            accepting: try store.challengeSteps.acceptedByDevices(of: application),
             attested: properties)
         {
             return .failure(problem)
         }
-        let passwordKey = proof.passwordKey?.publicKey.bytes
+        let passwordKey = keys.passwordKey?.key
         guard passwordKey == nil ? statement.claims.signer != .password : isPasswordAccepted else {
             return .failure(.policy(.factor))
         }
         switch try store.registrations.keepKey(
-            of: id, statement: statement, key: proof.publicKey.bytes, passwordKey: passwordKey,
+            of: id, statement: statement, key: keys.statement.key, passwordKey: passwordKey,
             attested: properties, at: now)
         {
         case .stored:

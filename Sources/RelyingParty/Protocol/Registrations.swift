@@ -130,7 +130,7 @@ extension Registrations {
                     registration: id, account: record.name, application: application.name,
                     audience: application.audience, challenge: challenge,
                     expires: now + Self.proofSeconds,
-                    factors: try store.acceptPasswords(application)
+                    factors: try store.challengeSteps.acceptPasswords(application)
                         ? [.fingerprint, .password] : [.fingerprint]))
         }
     }
@@ -148,20 +148,15 @@ extension Registrations {
     func proveRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
         let id: RegistrationID = try call.id()
         let proof = try call.body(RegistrationProof.self)
-        let statement = try registrationStatement(proof)
-        let isSigned =
-            isSigned(
-                proof.statement.bytes, signature: proof.signature.bytes, namespace: .registration,
-                by: proof.publicKey.bytes)
-            && proof.passwordKey.map { $0.isProven(by: statement, text: proof.statement.bytes) }
-                ?? true
+        let signed = try registrationStatement(proof)
+        let statement = signed.content
+        let keys = ProvenKeys(proof, signed: signed)
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
             let result =
-                isSigned
-                ? try store.registrationSteps.prove(
-                    id, statement: statement, proof: proof, at: now)
-                : .failure(.refused)
+                try keys.map { keys throws(DatabaseFault) in
+                    try store.registrationSteps.prove(id, keys: keys, proof: proof, at: now)
+                } ?? .failure(.refused)
             // The names of the registration's owner, not those that the unverified statement
             // claims.
             var line: AuditEntry
@@ -191,7 +186,6 @@ extension Registrations {
     func replacePasswordKey(_ call: Call) async throws(Problem) -> RegistrationState {
         let id: RegistrationID = try call.id()
         let fields = try call.body(PasswordKeyRequest.self)
-        let text = fields.statement.bytes
         let key = fields.passwordKey
         let now = core.now
         return try await challenges.redeem(
@@ -199,12 +193,12 @@ extension Registrations {
         ) {
             store, signer, statement throws(DatabaseFault) in
             guard signer.registration.id == id else { return .failure(.notFound) }
-            guard key.isProven(by: statement, text: text) else { return .failure(.refused) }
-            guard try store.acceptPasswords(signer.application) else {
+            guard let proven = key.proven(by: statement.content) else { return .failure(.refused) }
+            guard try store.challengeSteps.acceptPasswords(signer.application) else {
                 return .failure(.policy(.factor))
             }
             let isKept = try store.registrations.setPasswordKey(
-                key.publicKey.bytes, of: id, at: now)
+                proven.key, of: id, at: now)
             return isKept ? .success(try store.registrationSteps.state(id)) : .failure(.changed)
         }
     }
@@ -359,11 +353,12 @@ extension Registrations {
 
     private func registrationStatement(
         _ proof: RegistrationProof
-    ) throws(Problem) -> LoginStatement {
+    ) throws(Problem) -> UnverifiedStatement<LoginStatement> {
         do throws(LineFault) {
-            let statement = try LoginStatement(parsing: proof.statement.bytes)
-            guard statement.action == LoginAction.register else { throw .malformed }
-            return statement
+            let signed = try UnverifiedStatement<LoginStatement>(
+                parsing: proof.statement.bytes, signature: proof.signature.bytes)
+            guard signed.content.action == LoginAction.register else { throw .malformed }
+            return signed
         } catch {
             throw .malformed("'statement' is not the canonical text of a registration")
         }
@@ -403,14 +398,37 @@ extension Registrations {
     }
 }
 
+/// Evidence that the keys of a registration have signed its statement: the fingerprint's, and the
+/// password's if the proof has one.
+struct ProvenKeys {
+    /// The statement, with the fingerprint key.
+    let statement: VerifiedStatement<LoginStatement>
+    /// The statement, with the password key; nil if the device registers none.
+    let passwordKey: VerifiedStatement<LoginStatement>?
+
+    /// Verifies the signatures of a proof; nil if one of them is wrong.
+    fileprivate init?(_ proof: RegistrationProof, signed: UnverifiedStatement<LoginStatement>) {
+        guard let statement = signed.verified(by: proof.publicKey.bytes, in: .registration) else {
+            return nil
+        }
+        self.statement = statement
+        guard let key = proof.passwordKey else {
+            passwordKey = nil
+            return
+        }
+        guard let proven = key.proven(by: signed.content) else { return nil }
+        passwordKey = proven
+    }
+}
+
 extension NewPasswordKey {
-    /// Whether a statement names this key as the new one, and the key has signed the statement's
-    /// text.
-    fileprivate func isProven(by statement: LoginStatement, text: [UInt8]) -> Bool {
+    /// The evidence that the key has signed a statement which names it as the new one, or nil.
+    fileprivate func proven(by statement: LoginStatement) -> VerifiedStatement<LoginStatement>? {
         guard let point = PublicKeyPoint(publicKey.bytes),
             statement.purpose == PasswordKeyPurpose.text(point)
-        else { return false }
-        return isSigned(
-            text, signature: signature.bytes, namespace: .registration, by: point.bytes)
+        else { return nil }
+        return try? UnverifiedStatement(
+            parsing: statement.encoded(), signature: signature.bytes
+        ).verified(by: point.bytes, in: .registration)
     }
 }

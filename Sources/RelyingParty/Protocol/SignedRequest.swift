@@ -21,7 +21,8 @@ extension Requests {
         _ authorization: SignetAuthorization, received: ReceivedRequest,
         for application: AskingApplication?, from origin: Origin
     ) async throws(Problem) -> Signer {
-        let statement = try requestStatement(authorization.statement)
+        let signed = try requestStatement(authorization)
+        let statement = signed.content
         let head = statement.head
         let isMeant =
             received.isMeant(by: statement.request)
@@ -34,17 +35,17 @@ extension Requests {
                 from: origin)
             throw .refused
         }
-        let isSigned = signatures.verifies(
-            authorization.statement, signature: authorization.signature, namespace: .request,
-            by: key, of: KeyName(credential: head.credential, factor: .fingerprint))
+        let verified = signatures.verified(
+            signed, in: .request, by: key,
+            of: KeyName(credential: head.credential, factor: .fingerprint))
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
             if let objection = try store.objection(to: application, at: now) {
                 return .failure(objection)
             }
-            let result = try store.accept(statement, by: key, isSigned: isSigned, at: now)
+            let result = try store.accept(verified, at: now)
             if let problem = result.problem,
-                self.refusals.hasLine(for: application, isSigned: isSigned, from: origin)
+                self.refusals.hasLine(for: application, isSigned: verified != nil, from: origin)
             {
                 try store.audit(
                     refusalOf: head, event: .request, problem: problem, from: origin, at: now)
@@ -53,9 +54,12 @@ extension Requests {
         }
     }
 
-    private func requestStatement(_ text: [UInt8]) throws(Problem) -> RequestStatement {
+    private func requestStatement(
+        _ authorization: SignetAuthorization
+    ) throws(Problem) -> UnverifiedStatement<RequestStatement> {
         do throws(LineFault) {
-            return try RequestStatement(parsing: text)
+            return try UnverifiedStatement(
+                parsing: authorization.statement, signature: authorization.signature)
         } catch {
             throw .malformed("'statement' is not the canonical text of a request")
         }
@@ -75,12 +79,15 @@ extension Transaction {
     ///
     /// The nonce of a timely, correctly signed request is stored even if a later check refuses it,
     /// so it cannot be sent again.
+    ///
+    /// `verified` is nil if the signature is wrong.
     fileprivate func accept(
-        _ statement: RequestStatement, by key: P256PublicKey, isSigned: Bool, at now: Int64
+        _ verified: VerifiedStatement<RequestStatement>?, at now: Int64
     ) throws(DatabaseFault) -> Result<Signer, Problem> {
         // Not counted as a failure: such a header carries its ids in clear text, so anyone who has
         // seen one could block the device.
-        guard isSigned else { return .failure(.refused) }
+        guard let verified else { return .failure(.refused) }
+        let statement = verified.content
         let isNow = isNow(statement.claims.issued, at: now)
         // A stale code cannot be used again, so its nonce need not be stored.
         let use =
@@ -91,7 +98,7 @@ extension Transaction {
             : CodeUse(
                 isNew: true, isForgotten: false, signed: try signers.signer(statement.head))
         guard use.isNew else { return .failure(.replayed) }
-        guard let signer = use.signed, signer.registration.publicKey == key.point
+        guard let signer = use.signed, signer.registration.publicKey == verified.key
         else { return .failure(.refused) }
         // Only a touch makes a code, whatever the policy.
         if let objection = signer.objection(to: statement.claims, accepting: .fingerprint) {

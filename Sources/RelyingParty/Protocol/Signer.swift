@@ -151,16 +151,6 @@ extension Signer {
     var remainingAttempts: Int64 {
         max(0, application.policy.maximumFailures - registration.failures)
     }
-
-    /// Whether the registered key for the factor that `claims` state signed this text in this
-    /// namespace; false before a key is proven.
-    func hasSigned(
-        _ text: [UInt8], claims: StatementClaims, signature: [UInt8],
-        namespace: SignatureNamespace
-    ) -> Bool {
-        guard let point = registration.key(for: claims.signer) else { return false }
-        return isSigned(text, signature: signature, namespace: namespace, by: point)
-    }
 }
 
 extension StatementClaims {

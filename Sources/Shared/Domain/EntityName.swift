@@ -57,6 +57,11 @@ package typealias ServerAccountName = EntityName<NamedEntity.ServerAccount>
 /// The name of a PAM service, for example `sudo`.
 package typealias ServiceName = EntityName<NamedEntity.Service>
 
+extension EntityName<NamedEntity.Service> {
+    /// What stands for the service in requests that are not for a PAM service.
+    package static var signet: ServiceName { ServiceName("signet") }
+}
+
 /// The URL of a Signet server, as a frame, a file or a statement has it.
 ///
 /// It need not be valid. Nobody is asked at it before it was checked: see `CanonicalServerURL`.

@@ -16,6 +16,9 @@ package struct Instant: Equatable, Comparable, Sendable {
         self.seconds = min(seconds, Instant.last)
     }
 
+    /// Creates a moment from seconds since 1970, clamped to the years that the format can express.
+    package init(clamping seconds: Int64) { self.init(seconds: UInt64(clamping: seconds)) }
+
     /// Orders moments by time.
     package static func < (left: Instant, right: Instant) -> Bool { left.seconds < right.seconds }
 

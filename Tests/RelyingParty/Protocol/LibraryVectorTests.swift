@@ -62,10 +62,10 @@ struct LibraryVectorTests {
                     == text(Base64.encode(signature.publicKey.point.bytes, alphabet: .url))
         }
         guard isKnown else { return "unknown-key" }
-        let isRight = isSigned(
-            authorization.statement, signature: authorization.signature, namespace: .request,
-            by: signature.publicKey.point.bytes)
-        return isRight ? "valid" : "bad-signature"
+        let signed = try UnverifiedStatement<RequestStatement>(
+            parsing: authorization.statement, signature: authorization.signature)
+        let verified = signed.verified(by: signature.publicKey.point.bytes, in: .request)
+        return verified == nil ? "bad-signature" : "valid"
     }
 
     private func received(_ entry: Case) throws -> ReceivedRequest {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Authorization
 import CommandProtocol
+import Configuration
 import Gate
 import LoginProtocol
 import Posix

@@ -191,11 +191,6 @@ extension Enrolment {
     }
 }
 
-extension Duration {
-    /// The duration in seconds, rounded up.
-    var wholeSecondsUp: UInt32 { UInt32(clamping: (wholeMilliseconds + 999) / 1_000) }
-}
-
 extension Reports {
     /// Adds the state of a credential: since when, in which vault, or why it is no longer valid.
     func describe(_ credential: CredentialFileState, in status: inout StatusAnswer) {

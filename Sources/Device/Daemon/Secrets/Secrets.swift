@@ -273,7 +273,7 @@ extension SignedMatter {
     fileprivate init(secret request: SecretGetRequest) throws(SystemFault) {
         self.init(
             namespace: .secret, challenge: Challenge(random: try randomBytes(Challenge.count)),
-            service: signetService, terminal: [], purpose: request.context.purpose)
+            service: .signet, terminal: [], purpose: request.context.purpose)
     }
 }
 

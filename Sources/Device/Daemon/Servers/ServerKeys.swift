@@ -218,7 +218,7 @@ extension ServerKeys {
     func signed(
         _ challenge: Challenge, action: Bytes, by key: ServerKey, account: Account,
         snapshot: AccountSnapshot, for confirmation: Confirmation,
-        service: ServiceName = signetService,
+        service: ServiceName = .signet,
         purpose: Bytes = []
     ) async throws(Denial) -> (Bytes, Bytes) {
         let signed = try await signed(
@@ -261,7 +261,7 @@ extension ServerKeys {
     /// `LoginAction` and `Factor` values.
     func statement(
         _ challenge: Challenge, action: Bytes, factor: Bytes, key: ServerKey,
-        enrolment: Enrolment, service: ServiceName = signetService
+        enrolment: Enrolment, service: ServiceName = .signet
     ) -> LoginStatement {
         LoginStatement(
             head: head(key, for: key.audience),
@@ -388,9 +388,6 @@ extension ServerKeys {
         }
     }
 }
-
-/// The service name of logins that are not for a PAM service.
-let signetService = ServiceName("signet")
 
 extension Denial {
     /// The key does not exist, or exists no longer.

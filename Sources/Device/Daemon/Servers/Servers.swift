@@ -369,7 +369,7 @@ extension SignedMatter {
     /// The matter of a receipt for a touch that allowed the use of a sealed key.
     init(purpose: Bytes, challenge: Challenge) {
         self.init(
-            namespace: .secret, challenge: challenge, service: signetService,
+            namespace: .secret, challenge: challenge, service: .signet,
             terminal: [], purpose: Bytes(purpose.prefix(Limit.purpose)))
     }
 }

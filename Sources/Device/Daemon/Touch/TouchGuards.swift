@@ -138,7 +138,7 @@ extension TouchGuards {
             switch check {
             case .presence: evidence = try presence(for: plan, rule: rule, client: client)
             case .loginLists:
-                try policy.checkLists(plan.login?.service ?? signetService, account: plan.account)
+                try policy.checkLists(plan.login?.service ?? .signet, account: plan.account)
             case .background: try policy.checkBackground(plan.login, presence: evidence)
             case .credential, .prints, .reader, .lid:
                 try await pass(
@@ -163,7 +163,7 @@ extension TouchGuards {
             switch check {
             case .presence: evidence = try presence(for: plan, rule: rule, client: client)
             case .loginLists:
-                try policy.checkLists(plan.login?.service ?? signetService, account: plan.account)
+                try policy.checkLists(plan.login?.service ?? .signet, account: plan.account)
             case .background: try policy.checkBackground(plan.login, presence: evidence)
             case .credential, .prints: _ = try credentials.revokingSnapshot(of: plan.account)
             case .reader, .lid: continue

@@ -39,7 +39,7 @@ final class Watchers {
         let (number, uid) = (lastNumber, plan.account.uid)
         let event = EventAnswer(
             account: AccountName(plan.account.name),
-            service: plan.login?.service ?? signetService, requester: requester.name,
+            service: plan.login?.service ?? .signet, requester: requester.name,
             purpose: plan.login?.purpose ?? plan.shownCommand, isOver: false,
             number: number)
         touches[number] = (uid, event)

@@ -1,22 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
 import SignedFormats
 
-/// Whether `signature`, an SSHSIG blob, was made over `text` by the key at `point`, in one
-/// namespace.
-///
-/// `point` is an uncompressed P-256 point of 65 bytes. The result is also false if the cryptography
-/// library fails.
-func isSigned(
-    _ text: [UInt8], signature: [UInt8], namespace: SignatureNamespace, by point: [UInt8]
-) -> Bool {
-    do throws(CryptoFault) {
-        return try P256PublicKey(point: point).verifies(
-            blob: signature, of: text, in: namespace)
-    } catch {
-        return false
-    }
-}
+// Text from outside, made safe to store and to show.
 
 /// Makes untrusted bytes safe for the audit trail: at most 128 bytes, with `visible` applied.
 func printable(_ bytes: [UInt8]) -> String {
