@@ -29,14 +29,14 @@ struct TextBytes: Decodable, Sendable {
 
 /// Whether a request's code is valid, and if so, which device and account sent it.
 ///
-/// If it is not valid, only `valid`, `code`, the application and, if one was counted,
+/// If it is not valid, only `valid`, `code`, the application and, if the code was right,
 /// `remainingAttempts` are present.
 struct AuthenticationAnswer: Encodable, Sendable {
     let valid: Bool
     /// Why it is not valid; nil if it is.
     let code: String?
-    /// How many failures are left until the registration is BLOCKED; of a code that is not valid, nil
-    /// unless a failure was counted.
+    /// How many failures are left until the registration is BLOCKED; nil unless its key or its token
+    /// made the code.
     let remainingAttempts: Int64?
     /// The application that asked.
     let application: String

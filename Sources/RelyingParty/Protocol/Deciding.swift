@@ -84,14 +84,19 @@ private enum DecisionEffect {
         }
     }
 
-    func answer(for operation: OperationID, factor: KeyFactor, at now: Int64) -> DecisionAnswer {
-        switch self {
-        case .half:
-            DecisionAnswer(
-                operation: operation, status: .pending, decided: now, missing: factor.other)
-        case .ended(let status, _):
-            DecisionAnswer(operation: operation, status: status, decided: now)
-        }
+    /// The answer to the device, whose failures the accepted statement has reset.
+    func answer(
+        for operation: OperationID, by signer: Signer, factor: KeyFactor, at now: Int64
+    ) -> DecisionAnswer {
+        let (status, missing): (OperationStatus, KeyFactor?) =
+            switch self {
+            case .half: (.pending, factor.other)
+            case .ended(let status, _): (status, nil)
+            }
+        return DecisionAnswer(
+            operation: operation, status: status, decided: now, missing: missing,
+            remainingAttempts: signer.application.policy.maximumFailures,
+            application: signer.application.name, applicationRoles: signer.application.roles)
     }
 }
 
@@ -177,7 +182,8 @@ extension DecisionSteps {
             let winner = try store.operations.operation(operation.id)?.status(at: now)
             return .failure(.over(winner ?? .expired))
         }
-        return .success(effect.answer(for: operation.id, factor: claims.signer, at: now))
+        return .success(
+            effect.answer(for: operation.id, by: signer, factor: claims.signer, at: now))
     }
 
     /// Counts a signature that is wrong, or that covers another text than the operation's.

@@ -46,7 +46,10 @@ extension Requests {
                     try store.audit(
                         refusalOf: authorization.token, problem: problem, from: origin, at: now)
                 }
-                return result
+                guard application != nil, let problem = result.problem else { return result }
+                let owner = try store.macTokens.macToken(authorization.token)
+                let isSame = owner.map { SealedMACSecret($0.token, of: $0.signer) == secret }
+                return .failure(problem.telling(isSame == true ? owner?.signer : nil))
             }
         } catch {
             // The token is gone, or is not the one that the MAC was verified by.

@@ -50,7 +50,12 @@ extension Requests {
                 try store.audit(
                     refusalOf: head, event: .request, problem: problem, from: origin, at: now)
             }
-            return result
+            guard application != nil, let problem = result.problem, let verified else {
+                return result
+            }
+            let signer = try store.signers.signer(head)
+            return .failure(
+                problem.telling(signer?.registration.publicKey == verified.key ? signer : nil))
         }
     }
 

@@ -153,6 +153,16 @@ extension Signer {
     }
 }
 
+extension Problem {
+    /// The problem of a right code that is refused, as the back end that asked is told it: with how
+    /// many failures the device has left. A nil `signer` adds nothing.
+    func telling(_ signer: Signer?) -> Problem {
+        var told = self
+        told.remainingAttempts = remainingAttempts ?? signer?.remainingAttempts
+        return told
+    }
+}
+
 extension StatementClaims {
     /// The factor whose key must have signed: the password's for the password, else the
     /// fingerprint's, also for a removal, which needs neither.

@@ -105,12 +105,22 @@ package struct DecisionAnswer: Codable, Sendable {
     package let decided: Int64
     /// The factor that is still missing where both are required; the status is then PENDING.
     package let missing: KeyFactor?
+    /// How many failures are left until the registration is BLOCKED; nil from an older server.
+    package let remainingAttempts: Int64?
+    /// The application whose operation it is; nil from an older server.
+    package let application: String?
+    /// The application's own roles; nil from an older server.
+    package let applicationRoles: [String]?
 
     /// Creates an answer from its fields.
     package init(
-        operation: OperationID, status: OperationStatus, decided: Int64, missing: KeyFactor? = nil
+        operation: OperationID, status: OperationStatus, decided: Int64, missing: KeyFactor? = nil,
+        remainingAttempts: Int64, application: String, applicationRoles: [String]
     ) {
         self.missing = missing
+        self.remainingAttempts = remainingAttempts
+        self.application = application
+        self.applicationRoles = applicationRoles
         self.operation = operation
         self.status = status
         self.decided = decided

@@ -59,6 +59,10 @@ struct VerificationAnswerTests {
         let header = try device.header(device.statement(at: server.time.now))
         check(try await server.verify(header), attempts: 5, "request")
         check(try await server.verify(mac.header(at: server.time.now)), attempts: 5, "MAC again")
+        try await server.makeTemplate()
+        try await fail(server, device)
+        let decision = try await server.decide(try await server.operation(), by: device)
+        check(decision, attempts: 5, "decision")
     }
 
     @Test(
@@ -69,12 +73,12 @@ struct VerificationAnswerTests {
         let header = try device.header(device.statement(at: server.time.now))
         check(try await server.verify(header), attempts: 5, "request")
         let stranger = try TestDevice(id: 0xee)
-        for (header, code) in [
-            (header, "replayed"), ("Signet x", "malformed"),
-            (try stranger.header(stranger.statement(at: server.time.now)), "refused"),
-        ] {
+        for (header, code, attempts) in [
+            (header, "replayed", 5), ("Signet x", "malformed", nil),
+            (try stranger.header(stranger.statement(at: server.time.now)), "refused", nil),
+        ] as [(String, String, Int?)] {
             let answer = try await server.verify(header)
-            check(answer, attempts: nil, code)
+            check(answer, attempts: attempts, code)
             #expect(answer["valid"] as? Bool == false && answer.code == code)
             for name in ["account", "registration", "device", "roles", "flags"] {
                 #expect(answer[name] == nil, "\(code): \(name)")

@@ -143,6 +143,20 @@ final class ServerProcess: CalledServer, Sendable {
         try await send(method, path, body, key: apiKey, headers: [], from: "")
     }
 
+    /// Its figures, in the text format; for a server with `Self.metrics` among its settings.
+    func figures() async throws -> String {
+        guard let said = process.errors.firstMatch(of: #/metrics on port (\d+)/#)?.output.1 else {
+            throw Unexpected("no metrics: \(process.errors)")
+        }
+        let page = try await client.send(
+            ClientRequest(url: "http://127.0.0.1:\(said)/metrics"))
+        guard page.status == 200 else { throw Unexpected("metrics: \(page.status)") }
+        return String(decoding: page.body, as: UTF8.self)
+    }
+
+    /// The settings of a server that serves its figures.
+    static let metrics = "[metrics]\nlisten = 127.0.0.1:0"
+
     /// Sends SIGTERM, and waits for the end.
     @discardableResult
     func stop() throws -> Outcome {

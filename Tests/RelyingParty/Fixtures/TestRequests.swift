@@ -75,6 +75,29 @@ struct TestMACToken {
     }
 }
 
+extension CalledServer {
+    /// Asks for a MAC token with a touch.
+    func askForMACToken(
+        _ device: TestDevice, name: String = "sync", expiresIn: Int? = nil
+    ) async throws -> Reply {
+        let statement = device.answer(
+            try await challenge(device, "mac-token"), "mac-token", at: time.now, purpose: name)
+        var body = try device.signed(statement.encoded(), .login)
+        if let expiresIn { body["expiresIn"] = expiresIn }
+        return try await send("POST", "/v1/mac-tokens", body)
+    }
+
+    /// A MAC token for a device.
+    func macToken(
+        _ device: TestDevice, name: String = "sync", expiresIn: Int? = nil
+    ) async throws -> TestMACToken {
+        let reply = try await askForMACToken(device, name: name, expiresIn: expiresIn)
+        guard let id = MACTokenID(text: try reply.text("token")) else { throw Unexpected("no id") }
+        return TestMACToken(
+            id: id, secret: try reply.binary("secret"), audience: try reply.text("audience"))
+    }
+}
+
 extension TestServer {
     /// Asks for a verdict on a header as a back end that received this request.
     func verify(
@@ -97,27 +120,6 @@ extension TestServer {
             throw Unexpected("\(reply.status): \(String(decoding: reply.bytes, as: UTF8.self))")
         }
         return reply["valid"] as? Bool == true ? nil : try reply.text("code")
-    }
-
-    /// Asks for a MAC token with a touch.
-    func askForMACToken(
-        _ device: TestDevice, name: String = "sync", expiresIn: Int? = nil
-    ) async throws -> Reply {
-        let statement = device.answer(
-            try await challenge(device, "mac-token"), "mac-token", at: time.now, purpose: name)
-        var body = try device.signed(statement.encoded(), .login)
-        if let expiresIn { body["expiresIn"] = expiresIn }
-        return try await send("POST", "/v1/mac-tokens", body)
-    }
-
-    /// A MAC token for a device.
-    func macToken(
-        _ device: TestDevice, name: String = "sync", expiresIn: Int? = nil
-    ) async throws -> TestMACToken {
-        let reply = try await askForMACToken(device, name: name, expiresIn: expiresIn)
-        guard let id = MACTokenID(text: try reply.text("token")) else { throw Unexpected("no id") }
-        return TestMACToken(
-            id: id, secret: try reply.binary("secret"), audience: try reply.text("audience"))
     }
 
     /// Sends many at once; gives how many of them `counts`.

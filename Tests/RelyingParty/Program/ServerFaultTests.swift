@@ -15,10 +15,11 @@ struct ServerFaultTests {
     func away() async throws {
         let postgreSQL = try PostgreSQLServer()
         let home = try ServerHome(.postgreSQL(postgreSQL.connection()))
-        let server = try ServerProcess(home)
+        let server = try ServerProcess(home, settings: ServerProcess.metrics)
         let device = try TestDevice()
         try await server.register(device)
         #expect(try await server.send("GET", "/health/ready").status == 200)
+        #expect(try await faults(of: "unreachable", at: server) == 0)
         for isCrash in [false, true] {
             isCrash ? postgreSQL.crash() : postgreSQL.stop()
             let refused = try await server.send(
@@ -31,6 +32,8 @@ struct ServerFaultTests {
             #expect(refused.headers.contains { $0.name == "retry-after" })
             try await expectReady(server, 503)
             #expect(try await server.send("GET", "/health/live").status == 200)
+            #expect(try await faults(of: "unreachable", at: server) > 0)
+            #expect(try await faults(of: "full", at: server) == 0)
             try postgreSQL.start()
             try await expectReady(server, 200)
             #expect(try await server.logIn(device).status == 200)
@@ -81,10 +84,11 @@ struct ServerFaultTests {
         #expect(unsafe mount("small", place, "tmpfs", 0, "size=2m,mode=0700") == 0)
         defer { _ = unsafe umount2(place, Int32(MNT_DETACH)) }
         let home = try ServerHome(.sqlite(place + "/server.db"))
-        let server = try ServerProcess(home)
+        let server = try ServerProcess(home, settings: ServerProcess.metrics)
         let device = try TestDevice()
         try await server.register(device)
         #expect(try await server.logIn(device).status == 200)
+        #expect(try await faults(of: "full", at: server) == 0)
         var met: Reply?
         for _ in 0..<20_000 {
             let reply = try await server.send(
@@ -99,11 +103,21 @@ struct ServerFaultTests {
         }
         #expect(met?.status == 503)
         #expect(met?.code == "unavailable")
+        #expect(try await faults(of: "full", at: server) > 0)
+        #expect(try await faults(of: "unreachable", at: server) == 0)
         try await expectReady(server, 503)
         #expect(try await server.send("GET", "/health/live").status == 200)
         #expect(unsafe mount("small", place, "tmpfs", UInt(MS_REMOUNT), "size=8m") == 0)
         try await expectReady(server, 200)
         #expect(try await server.logIn(device).status == 200)
         #expect(try server.stop().ending == .exited(0))
+    }
+
+    /// What the figures say of faults of a kind.
+    private func faults(of kind: String, at server: ServerProcess) async throws -> Int {
+        let line = "signet_database_errors_total{kind=\"\(kind)\"} "
+        let text = try await server.figures()
+        let found = text.split(separator: "\n").first { $0.hasPrefix(line) }
+        return try #require(found.flatMap { Int($0.dropFirst(line.count)) })
     }
 }

@@ -2,6 +2,7 @@
 import Crypto
 import Domain
 import Foundation
+import HTTPServer
 import JSONFormat
 import SQL
 import SQLSupport
@@ -139,5 +140,38 @@ struct ApproverTests {
         let kept = try await server.rows(
             "SELECT address, agent FROM audit WHERE event = 'operation-decided'")
         #expect(try kept.map { try $0.text(0) } == ["198.51.100.7"])
+    }
+
+    @Test("behind a trusted proxy, is the address that the proxy has added, and no other")
+    func proxied() async throws {
+        let server = try await TestServer.make(.sqlite)
+        let device = try TestDevice()
+        try await server.register(device)
+        try await server.makeTemplate()
+        for (trusts, address) in [(true, "198.51.100.7"), (false, "192.0.2.1")] {
+            let id = try await server.operation()
+            let shown = try await server.detail(id, for: device)
+            server.time.pass(1)
+            let statement = device.decision(of: shown, at: server.time.now)
+            let body = try device.signed(statement.encoded(), .operation, by: device.signingKey)
+            let dispatcher = Dispatcher(
+                service: server.service,
+                limits: CallLimits(NetworkRates(standard: 100), clock: server.time.clock),
+                trustsProxy: trusts, observer: { _ in })
+            let answer = await dispatcher.answer(
+                HTTPRequest(
+                    method: "POST", path: "/v1/operations/\(id)/decision",
+                    headers: [
+                        (name: "content-type", value: "application/json"),
+                        (name: "user-agent", value: "signet-relay/1"),
+                        // The first is what the client itself has claimed.
+                        (name: "x-forwarded-for", value: "203.0.113.9, 198.51.100.7"),
+                    ],
+                    body: [UInt8](try JSONSerialization.data(withJSONObject: body)),
+                    peer: "192.0.2.1"))
+            #expect(answer.status == 200)
+            let expected = ["address": address, "agent": "signet-relay/1"]
+            #expect(try await approver(server, id) == expected)
+        }
     }
 }

@@ -179,6 +179,36 @@ struct SignedRequestTests {
         #expect(try await server.refusal(of: right) == nil)
     }
 
+    @Test(
+        "that is right and refused tells the back end how many failures are left",
+        arguments: Backend.allCases)
+    func remaining(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        let header = try device.header(device.statement(at: server.time.now))
+        #expect(try await server.verify(header)["remainingAttempts"] as? Int == 5)
+        let replayed = try await server.verify(header)
+        #expect(replayed["code"] as? String == "replayed")
+        #expect(replayed["remainingAttempts"] as? Int == 5)
+        let late = try await server.verify(
+            device.header(device.statement(at: server.time.now - 31)))
+        #expect(late["code"] as? String == "clock")
+        #expect(late["remainingAttempts"] as? Int == 5)
+        // The same of a MAC; a wrong one, or another's, tells nothing.
+        let token = try await server.macToken(device)
+        let mac = try await server.verify(try token.header(at: server.time.now - 31))
+        #expect(mac["code"] as? String == "clock" && mac["remainingAttempts"] as? Int == 5)
+        var forged = token
+        forged.secret[0] ^= 1
+        let wrong = try await server.verify(try forged.header(at: server.time.now - 31))
+        #expect(wrong["code"] as? String == "refused" && wrong["remainingAttempts"] == nil)
+        // Nor does the server tell the device itself, whose failures these are not.
+        let stranger = try await server.verify(
+            device.header(device.statement(at: server.time.now - 31), by: .generate()))
+        #expect(stranger["remainingAttempts"] == nil)
+    }
+
     @Test("is held to the policy", arguments: Backend.allCases)
     func policy(backend: Backend) async throws {
         var policy = ApplicationPolicy()

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Crypto
 import Foundation
+import JSONFormat
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import Synchronization
 import TestSupport
@@ -18,6 +21,16 @@ private final class MortalServers: Sendable {
         home = try ServerHome(backend)
         let first = try ServerProcess(home)
         apiKey = first.apiKey
+        for words in [
+            ["template", "add", "shop", "payment", "pay {amount}"],
+            ["template", "add", "shop", "login", "sign in", "--purpose", "login"],
+        ] {
+            let outcome = try Program(
+                Command(
+                    [ServerProcess.program, "admin", "--config", try home.configuration()] + words)
+            ).expectEnd(within: .seconds(30))
+            guard outcome.succeeded else { throw Unexpected(outcome.errors) }
+        }
         running = Mutex([first, try ServerProcess(home, apiKey: first.apiKey)])
     }
 
@@ -50,7 +63,7 @@ private struct Item: Sendable {
     let kind: String
     /// Uses it at a server; throws if there is no answer.
     let use: @Sendable (ServerProcess) async throws -> Reply
-    /// The code of the problem that says that it was used.
+    /// The code of the problem, or of the answer, that says that it was used.
     let refusals: Set<String>
 
     /// One use of it.
@@ -60,8 +73,10 @@ private struct Item: Sendable {
         let ended = ContinuousClock.now
         let outcome: SingleUseHistory.Outcome =
             switch reply {
-            case let reply? where (200..<300).contains(reply.status): .granted
             case let reply? where refusals.contains(reply.code ?? ""): .refused
+            // Of a code, the answer says whether it is valid.
+            case let reply? where reply["valid"] as? Bool == false: .unknown
+            case let reply? where (200..<300).contains(reply.status): .granted
             default: .unknown
             }
         return SingleUseHistory.Use(began: began, ended: ended, outcome: outcome)
@@ -115,9 +130,10 @@ struct SingleUseTests {
         try servers.stop()
     }
 
-    private static let kinds = 3
+    private static let kinds = 7
 
-    /// A challenge with the statement that answers it, an activation code, and a refresh token.
+    /// A challenge with the statement that answers it, an activation code, a refresh token, and
+    /// `requestItems` and `operationItems`.
     private static func items(at server: ServerProcess, round: Int) async throws -> [Item] {
         let device = try TestDevice(id: UInt8(2 * round + 1))
         device.account = "user\(round)"
@@ -149,7 +165,79 @@ struct SingleUseTests {
                 use: {
                     try await $0.send("POST", "/v1/token/refresh", ["refreshToken": refresh])
                 }, refusals: ["token-refused"]),
+        ] + (try await requestItems(of: other, at: server))
+            + (try await operationItems(of: other, at: server))
+    }
+
+    /// The code of a request that a touch has signed, and one with a MAC.
+    private static func requestItems(
+        of device: TestDevice, at server: ServerProcess
+    ) async throws -> [Item] {
+        let token = try await server.macToken(device)
+        let now = server.time.now
+        let codes = [
+            ("a signed request", try device.header(device.statement(at: now))),
+            ("a request with a MAC", try token.header(at: now)),
         ]
+        return try codes.map { kind, header in
+            let request = TestRequest()
+            let body = try SentBody([
+                "authorization": header, "method": request.method, "resource": request.resource,
+                "body": base64(try SHA256.digest(request.body)),
+            ])
+            return Item(
+                kind: kind,
+                use: { try await $0.ask("POST", "/v1/authentication/verify", body.members) },
+                refusals: ["replayed"])
+        }
+    }
+
+    /// A decision on an operation, and the confirmation of a login that was approved.
+    private static func operationItems(
+        of device: TestDevice, at server: ServerProcess
+    ) async throws -> [Item] {
+        let payment = try await server.ask(
+            "POST", "/v1/operations",
+            ["account": device.account, "template": "payment", "data": ["amount": "1"]])
+        let (path, decision) = try await decision(
+            on: payment.text("operation"), by: device, at: server)
+        let login = try await server.ask(
+            "POST", "/v1/login/init", ["account": device.account, "template": "login"])
+        let operation = try login.text("operation")
+        let confirmation = try SentBody([
+            "operation": operation, "session": try login.text("session"),
+        ])
+        let (approvalPath, approval) = try await Self.decision(
+            on: operation, by: device, at: server)
+        let approved = try await server.send("POST", approvalPath, approval.members)
+        #expect(approved.status == 200)
+        return [
+            Item(
+                kind: "a decision",
+                use: { try await $0.send("POST", path, decision.members) },
+                refusals: ["conflict"]),
+            Item(
+                kind: "a login that was approved",
+                use: { try await $0.ask("POST", "/v1/login/confirm", confirmation.members) },
+                refusals: ["conflict"]),
+        ]
+    }
+
+    /// An approval by a device that has read the operation; the path and the body of the call.
+    private static func decision(
+        on operation: String, by device: TestDevice, at server: ServerProcess
+    ) async throws -> (String, SentBody) {
+        let read = TestRequest(
+            method: "GET", resource: "/v1/device/operations/\(operation)", body: [])
+        let now = server.time.now
+        let header = try device.header(device.statement(of: read, at: now))
+        let reply = try await server.send(
+            "GET", read.resource, nil, key: nil, headers: [("Authorization", header)], from: "")
+        let shown = try JSON.decode(OperationDetail.self, from: reply.bytes)
+        let statement = device.decision(of: shown, at: now)
+        let body = try SentBody(
+            device.signed(statement.encoded(), .operation, by: device.signingKey))
+        return ("/v1/operations/\(operation)/decision", body)
     }
 }
 
