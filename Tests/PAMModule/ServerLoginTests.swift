@@ -361,6 +361,25 @@ struct ServerLoginTests {
         }
     }
 
+    @Test(
+        "what a server's policy requires is said in words",
+        arguments: [
+            (UnmetRequirement.factor, "the server does not accept fingerprints for this"),
+            (.keys, "the server accepts only keys in a TPM, and this device's key is not in one"),
+            (.secureBoot, "the server requires Secure Boot, which is off on this machine"),
+        ])
+    func policy(unmet: UnmetRequirement, text: String) throws {
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
+        _ = try visit.authenticate()
+        try visit.send(
+            .denial(Denial(.serverRefused, subject: [UInt8]("\(unmet.code)".utf8))))
+        let lines = try probe.lines()
+        #expect(lines.contains("auth \(ModuleFixture.Code.authError)"))
+        #expect(lines.contains { $0.hasPrefix("error ") && $0.contains(text) }, "\(lines)")
+        #expect(!lines.contains { $0.contains("policy-") }, "\(lines)")
+    }
+
     @Test("a server's no is a refusal, and one that cannot be asked is not")
     func denials() throws {
         for (reason, code, text) in [

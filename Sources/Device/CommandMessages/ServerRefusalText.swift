@@ -50,6 +50,7 @@ extension Denial {
 
     /// A server's refusal, in more words than fit into a login.
     var serverRefusedText: Text {
+        if let unmet = UnmetRequirement(code: subject) { return unmet.text }
         let code = String(decoding: subject ?? [], as: UTF8.self)
         return switch ServerProblem(rawValue: code) {
         case .conflict:
@@ -60,17 +61,6 @@ extension Denial {
         case .policy:
             """
             the server does not accept fingerprints, or keys that are stored like this one
-            """
-        case .policyFactor: "the server does not accept fingerprints for this"
-        case .policyKeys:
-            """
-            the server accepts only keys in a TPM, and this device's key is not in one, or was not \
-            proven to be when it was registered. 'signet vault' shows where keys are stored
-            """
-        case .policySecureBoot:
-            """
-            the server requires Secure Boot, which is off on this machine, or was not proven when \
-            the device was registered. Turn it on in the firmware's setup
             """
         case .slowDown: "the server received too many requests. Wait a minute and try again"
         case .unavailable: "the server is running, but is unavailable now. Try again later"

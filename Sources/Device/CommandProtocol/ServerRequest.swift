@@ -241,7 +241,8 @@ extension Bytes {
     var isVisible: Bool { allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
-/// The codes of a server's refusal that have a message of their own.
+/// The codes of a server's refusal that have a message of their own, besides those of
+/// `UnmetRequirement`.
 ///
 /// docs/developer/SERVER-INTEGRATE.md lists all codes.
 package enum ServerProblem: String, CaseIterable, Sendable {
@@ -249,12 +250,6 @@ package enum ServerProblem: String, CaseIterable, Sendable {
     case conflict = "conflict"
     /// The server's policy rejects the factor or the device's integrity claims.
     case policy = "policy"
-    /// The policy accepts another factor only.
-    case policyFactor = "policy-factor"
-    /// The policy requires another protection of the key.
-    case policyKeys = "policy-keys"
-    /// The policy requires Secure Boot.
-    case policySecureBoot = "policy-secure-boot"
     /// There were too many attempts.
     case slowDown = "slow-down"
     /// The server's database is not available.

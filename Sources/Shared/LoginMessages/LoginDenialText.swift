@@ -67,7 +67,7 @@ extension LoginDenial {
             the system was booted in a different state from the one in which fingerprint login was \
             enabled. Use the password, and run 'signet enable' if you made the change
             """
-        case .serverRefused: "the server refused: \(serverSubject)"
+        case .serverRefused: refusedText
         case .serverUnreachable: "the request to the server failed: \(serverSubject)"
         case .unknownServer:
             """

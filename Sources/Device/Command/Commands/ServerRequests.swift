@@ -167,8 +167,8 @@ struct ServerRequests {
                 throw .refused(ServerMessages.passwordPaused(seconds: denial.seconds ?? 0))
             }
             if byPassword != nil, denial.reason == .serverRefused,
-                [ServerProblem.policy, .policyFactor].contains(
-                    where: { denial.subject == Bytes($0.rawValue.utf8) })
+                UnmetRequirement(code: denial.subject) == .factor
+                    || denial.subject == Bytes(ServerProblem.policy.rawValue.utf8)
             {
                 throw .refused(ServerMessages.passwordRefused)
             }

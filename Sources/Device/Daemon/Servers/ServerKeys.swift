@@ -140,16 +140,16 @@ extension ServerKeys {
         _ required: RelayRequirements, by factor: ConfirmingFactor, isInTPM: Bool,
         server: ServerURL
     ) throws(Denial) {
-        if required.isSuperset(of: [.noTouch, .noPassword]) { throw .policy(.policyFactor) }
+        if required.isSuperset(of: [.noTouch, .noPassword]) { throw .policy(.factor) }
         if factor == .finger, required.contains(.noTouch) {
             throw Denial(.fingerNotAccepted, subject: server.bytes)
         }
         if factor == .password, required.contains(.noPassword) {
             throw Denial(.passwordNotAccepted, subject: server.bytes)
         }
-        if required.contains(.tpmKey), !isInTPM { throw .policy(.policyKeys) }
+        if required.contains(.tpmKey), !isInTPM { throw .policy(.keys) }
         if required.contains(.secureBoot), Firmware.secureBoot(at: secureBootVariable) != .on {
-            throw .policy(.policySecureBoot)
+            throw .policy(.secureBoot)
         }
     }
 
@@ -430,7 +430,7 @@ extension ServerKeys {
 
 extension Denial {
     /// A server's policy refuses the request.
-    static func policy(_ problem: ServerProblem) -> Denial {
-        Denial(.serverRefused, subject: Bytes(problem.rawValue.utf8))
+    static func policy(_ unmet: UnmetRequirement) -> Denial {
+        Denial(.serverRefused, subject: unmet.code.bytes)
     }
 }

@@ -91,7 +91,7 @@ extension ServerLogins {
             } catch {
                 try forgetYes(of: key, account: account)
                 // Logins have no word for a server that accepts passwords only.
-                throw error.reason == .fingerNotAccepted ? .policy(.policyFactor) : error
+                throw error.reason == .fingerNotAccepted ? .policy(.factor) : error
             }
             let mode = LoginAtServer.Mode.online(challenge: challenge, at: moment)
             return LoginAtServer(url: url, key: key, serverRequest: serverRequest, mode: mode)
