@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 extension SecondDaemonTests {
-    @Suite("A relay that lies about operations")
+    @Suite("A relay that lies about operations and sessions")
     struct LyingRelayTests {
         private static let id = OperationID.sample(repeating: 0xab)
 
@@ -177,6 +177,87 @@ extension SecondDaemonTests {
                 return [RelayAnswer](repeating: one, count: 32) + [.listed(count: 32)]
             }
             #expect(try heard(list()).compactMap(\.operation).count == 32)
+        }
+
+        private static let session = SessionID.sample(repeating: 0xcd)
+
+        private static func session(agent: Bytes = []) -> SessionContent {
+            SessionContent(
+                session: session, device: .sample(repeating: 3), factor: .fingerprint, created: 1,
+                expires: 2, agent: agent)
+        }
+
+        private func listSessions() -> Request {
+            .sessionList(
+                SessionListRequest(account: Person.daemon.account, timeoutMilliseconds: 20_000))
+        }
+
+        @Test("is given up where a list of sessions is too long, miscounted, not ended or another")
+        func sessionLists() throws {
+            let one = RelayAnswer.session(Self.session())
+            let most = Limit.sessions
+            let lists: [[RelayAnswer]] = [
+                [RelayAnswer](repeating: one, count: most + 1)
+                    + [.sessionsListed(count: UInt32(most + 1), total: UInt32(most + 1))],
+                [one, .sessionsListed(count: 2, total: 2)], [.sessionsListed(count: 1, total: 1)],
+                // More were listed than there are.
+                [one, .sessionsListed(count: 1, total: 0)],
+                [one, .listed(count: 1)], [one, .sessionsEnded(count: 1)], [one, .removed], [one],
+                [],
+            ]
+            for list in lists {
+                relay.says { request in
+                    if case .sessions = request { list } else { nil }
+                }
+                let answers = try heard(listSessions())
+                #expect(answers.first?.trouble?.reason == .serverUnreachable, "\(answers)")
+                #expect(answers.allSatisfy { $0.session == nil && $0.sessionCount == nil })
+                #expect(answers.last?.done != nil)
+            }
+            relay.says { request in
+                guard case .sessions = request else { return nil }
+                return [RelayAnswer](repeating: one, count: most)
+                    + [.sessionsListed(count: UInt32(most), total: 1_000)]
+            }
+            let answers = try heard(listSessions())
+            #expect(answers.compactMap(\.session).count == most)
+            #expect(answers.compactMap(\.sessionCount) == [1_000])
+        }
+
+        @Test("is not believed that one session's end was another number's, or that it succeeded")
+        func sessionEnds() throws {
+            let end = Request.sessionEnd(
+                SessionEndRequest(
+                    account: Person.daemon.account, timeoutMilliseconds: 20_000,
+                    server: PlayedServer.url, session: Self.session))
+            for (answer, reason) in [
+                (RelayAnswer.sessionsEnded(count: 0), DenialReason.serverUnreachable),
+                (.sessionsEnded(count: 2), .serverUnreachable), (.removed, .serverUnreachable),
+                (.sessionsListed(count: 0, total: 0), .serverUnreachable),
+                (
+                    .refused(code: Bytes("not-found".utf8), status: 404, attempts: nil),
+                    .unknownSession
+                ),
+                (.refused(code: Bytes("conflict".utf8), status: 409, attempts: nil), .sessionOver),
+            ] {
+                relay.says { request in
+                    if case .endSession = request { [answer] } else { nil }
+                }
+                let answers = try heard(end)
+                #expect(answers.last?.reason == reason, "\(answer): \(answers)")
+                #expect(answers.allSatisfy { $0.sessionCount == nil })
+            }
+            relay.says { request in
+                if case .endSession = request { [.sessionsEnded(count: 1)] } else { nil }
+            }
+            #expect(try heard(end).compactMap(\.sessionCount) == [1])
+            // The header was for this session, and for no other call.
+            guard case .endSession(_, let header, let named) = try #require(relay.requests.last)
+            else {
+                Issue.record("no session was ended")
+                return
+            }
+            #expect(named == Self.session && header.starts(with: Bytes("SignetMAC ".utf8)))
         }
 
         @Test("leaves a doubt whether a decision came through, which the server itself clears")

@@ -181,10 +181,10 @@ extension SecondDaemonTests {
 }
 
 extension Answer {
-    fileprivate var session: SessionContent? {
+    var session: SessionContent? {
         (own() as SessionAnswer?)?.content
     }
-    fileprivate var sessionCount: UInt32? {
+    var sessionCount: UInt32? {
         (own() as SessionCountAnswer?)?.count
     }
 }
