@@ -58,10 +58,11 @@ _signet_server_next() {
         'admin key') printf '%s\n' add list set revoke ;;
         'admin account') printf '%s\n' list set block unblock ;;
         'admin activation') printf '%s\n' add ;;
-        'admin registration') printf '%s\n' list show commit set block unblock remove evidence ;;
+        'admin registration') printf '%s\n' list show attestation commit set block unblock remove \
+            evidence ;;
         'admin template') printf '%s\n' add list remove ;;
         'admin signing-key') printf '%s\n' list rotate retire ;;
-        'admin audit') printf '%s\n' prune verify export ;;
+        'admin audit') printf '%s\n' prune verify export sealed application ;;
     esac
 }
 
@@ -200,6 +201,7 @@ _signet_server() {
             'admin registration') options=(--config --json --help) ;;
             'admin registration list') options=(--account --status --limit --config --json --help) ;;
             'admin registration show') options=(--config --json --help) ;;
+            'admin registration attestation') options=(--config --json --help) ;;
             'admin registration commit') options=(--config --json --help) ;;
             'admin registration set') options=(--flags --config --json --help) ;;
             'admin registration block') options=(--config --json --help) ;;
@@ -219,6 +221,10 @@ _signet_server() {
             'admin audit prune') options=(--before --config --json --help) ;;
             'admin audit verify') options=(--head --config --json --help) ;;
             'admin audit export') options=(--since --application --config --json --help) ;;
+            'admin audit sealed') options=(--after --since --application --limit --config --json
+                --help) ;;
+            'admin audit application') options=(--since --account --event --api-key --limit
+                --config --json --help) ;;
             'admin registration evidence') options=(--config --json --help) ;;
             'admin migrate') options=(--config --json --help) ;;
             'admin check-database') options=(--config --json --help) ;;

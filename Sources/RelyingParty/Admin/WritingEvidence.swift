@@ -30,7 +30,7 @@ private struct EvidenceAdministration {
     /// The directory must not exist, so that the files of two registrations are never mixed.
     func show(_ words: AdminArguments) async throws(AdminFault) {
         let id: RegistrationID = try words.id(0)
-        let evidence = try await evidence(of: id)
+        let evidence = try await admin.evidence(of: id)
         let files: [(name: String, bytes: [UInt8])]
         do throws(CryptoFault) {
             files = try evidence.files()
@@ -46,24 +46,6 @@ private struct EvidenceAdministration {
         admin.output.show(
             WrittenEvidence(directory: directory, files: files.map(\.name), evidence: evidence),
             lines: files.map { "\(directory)/\($0.name)" })
-    }
-
-    private func evidence(
-        of id: RegistrationID
-    ) async throws(AdminFault) -> AttestationEvidence {
-        let found = try await admin.read { store throws(DatabaseFault) -> (Bool, String?) in
-            let isThere = try store.registrations.registration(id) != nil
-            return (isThere, try store.attestations.evidence(of: id))
-        }
-        guard found.0 else {
-            throw .missing("there is no registration with this id: 'registration list' shows all")
-        }
-        guard let text = found.1 else {
-            throw .missing("the key of this registration is not attested")
-        }
-        return try await admin.serve { _ throws(Problem) in
-            try AttestationEvidence(stored: text)
-        }
     }
 }
 

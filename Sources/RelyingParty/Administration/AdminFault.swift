@@ -9,6 +9,8 @@ enum AdminFault: Error, Equatable {
     case usage(String)
     /// Configuration, keys, database or standard output cannot be used.
     case unusable(String)
+    /// The audit trail was tampered with.
+    case tampered(String)
     /// The named object does not exist.
     case missing(String)
     /// The present state of the named object does not permit the command.
@@ -17,7 +19,7 @@ enum AdminFault: Error, Equatable {
     /// The exit status, as documented in signet-server(8).
     var status: Int32 {
         switch self {
-        case .unusable: 1
+        case .unusable, .tampered: 1
         case .usage: 2
         case .missing: 3
         case .refused: 4
@@ -27,7 +29,9 @@ enum AdminFault: Error, Equatable {
     /// The message for people: what happened, and what to do about it.
     var text: String {
         switch self {
-        case .usage(let text), .unusable(let text), .missing(let text), .refused(let text): text
+        case .usage(let text), .unusable(let text), .tampered(let text), .missing(let text),
+            .refused(let text):
+            text
         }
     }
 
@@ -36,6 +40,7 @@ enum AdminFault: Error, Equatable {
         switch self {
         case .usage: "malformed"
         case .unusable: "unavailable"
+        case .tampered: "tampered"
         case .missing: "not-found"
         case .refused: "conflict"
         }

@@ -16,18 +16,33 @@ extension AdminVerbs {
             "audit verify", operands: [], options: [.head],
             summary: "check that no line of the audit trail was removed or altered"
         ) { admin, words throws(AdminFault) in try await AuditCommands(admin: admin).verify(words)
-        },
+        }.overHTTP(.server),
         AdminVerb(
             "audit export", operands: [], options: [.since, .application],
             summary: "print the audit trail as JSON, one object per line"
         ) { admin, words throws(AdminFault) in try await AuditCommands(admin: admin).export(words)
         },
         AdminVerb(
+            "audit sealed", operands: [], options: [.after, .since, .application, .limit],
+            summary: "list sealed lines of the audit trail with their hashes, oldest first"
+        ) { admin, words throws(AdminFault) in
+            try await AuditCommands(admin: admin).listSealed(words)
+        }.overHTTP(.server),
+        AdminVerb(
+            "audit application", operands: ["APPLICATION"],
+            options: [.since, .account, .event, .apiKey, .limit],
+            summary: "show the audit trail of one application, newest line last"
+        ) { admin, words throws(AdminFault) in
+            let application = try await admin.application(words[0])
+            try await AuditCommands(admin: admin).show(words, of: application.name)
+        }.overHTTP(.application),
+        AdminVerb(
             "audit", operands: [],
             options: [.since, .application, .account, .event, .apiKey, .limit],
             summary: "show the audit trail, newest line last"
-        ) { admin, words throws(AdminFault) in try await AuditCommands(admin: admin).show(words) }
-        .overHTTP(.server),
+        ) { admin, words throws(AdminFault) in
+            try await AuditCommands(admin: admin).show(words, of: words.text(.application))
+        }.overHTTP(.server),
     ]
 }
 
@@ -37,8 +52,9 @@ private struct AuditCommands {
     private var service: Service { admin.service }
     private var output: AdminOutput { admin.output }
 
-    /// `audit`: lists the newest lines that match.
-    func show(_ words: AdminArguments) async throws(AdminFault) {
+    /// `audit`, `audit application`: lists the newest lines that match; of all applications if
+    /// `application` is nil.
+    func show(_ words: AdminArguments, of application: String?) async throws(AdminFault) {
         let since = try words.moment(.since, before: service.core.now) ?? 0
         let event = words.text(.event) ?? ""
         guard event.isEmpty || AuditEntry.Event(rawValue: event) != nil else {
@@ -47,7 +63,7 @@ private struct AuditCommands {
             )
         }
         let filter = AuditFilter(
-            since: since, application: words.text(.application) ?? "",
+            since: since, application: application ?? "",
             account: words.text(.account) ?? "", event: event, apiKey: words.text(.apiKey) ?? "",
             most: words.limit)
         output.list(
@@ -82,25 +98,46 @@ private struct AuditCommands {
 
     /// `audit export`: prints the sealed lines in the order of the chain, until the output fails.
     func export(_ words: AdminArguments) async throws(AdminFault) {
+        try await forEachSealed(words, after: 0) { line in
+            output.write(JSON.text(line))
+            return !output.isLost()
+        }
+    }
+
+    /// `audit sealed`: lists the first sealed lines behind a position.
+    func listSealed(_ words: AdminArguments) async throws(AdminFault) {
+        var lines: [ExportedAudit] = []
+        try await forEachSealed(words, after: words.count(.after) ?? 0) { line in
+            lines.append(line)
+            return lines.count < words.limit
+        }
+        output.list(lines)
+    }
+
+    /// Seals what is not sealed yet, and passes on the lines that the options select, in the order
+    /// of the chain, until `body` returns false.
+    private func forEachSealed(
+        _ words: AdminArguments, after first: Int64, _ body: (ExportedAudit) -> Bool
+    ) async throws(AdminFault) {
         let since = try words.moment(.since, before: service.core.now) ?? .min
         let application = words.text(.application)
         do throws(DatabaseFault) {
             _ = try await service.auditChain.seal(everything: true)
         } catch { throw AdminFault(error) }
-        var (after, isOver) = (0 as Int64, false)
-        while !isOver && !output.isLost() {
+        var after = first
+        while true {
             let position = after
             let links = try await admin.read { store throws(DatabaseFault) in
                 try store.auditChain.links(after: position, most: Self.page)
             }
+            guard let last = links.last else { return }
             for link in links {
                 guard let line = link.line, line.time >= since,
                     application.map({ $0 == line.application }) ?? true
                 else { continue }
-                output.write(JSON.text(ExportedAudit(link, line: line)))
+                guard body(ExportedAudit(link, line: line)) else { return }
             }
-            after = links.last?.place.position ?? after
-            isOver = links.isEmpty
+            after = last.place.position
         }
     }
 
@@ -175,7 +212,7 @@ extension AdminFault {
             self.init(fault)
             return
         }
-        self = .unusable(
+        self = .tampered(
             """
             the audit trail was tampered with, or comes from a backup: \(reason). Compare it with \
             an earlier export
@@ -198,8 +235,8 @@ private struct ShownReport: Encodable {
     }
 }
 
-/// A line of `audit export`.
-private struct ExportedAudit: Encodable {
+/// A line of `audit export` and `audit sealed`.
+private struct ExportedAudit: AdminListed {
     let position: Int64
     let hash: String
     let sealed: Int64
@@ -230,6 +267,15 @@ private struct ExportedAudit: Encodable {
         agent = line.agent
         detail = line.detail
         apiKey = line.apiKey
+    }
+
+    static let columns = [
+        "POSITION", "TIME", "EVENT", "OUTCOME", "APPLICATION", "ACCOUNT", "DETAIL", "HASH",
+    ]
+
+    var cells: [String] {
+        ["\(position)", shown(time)]
+            + [event, outcome, application, account, detail].map { $0.isEmpty ? "-" : $0 } + [hash]
     }
 }
 
@@ -266,6 +312,9 @@ extension OptionSyntax {
         "event", ValueSyntax("EVENT"), summary: "only events of this kind")
     fileprivate static let apiKey = OptionSyntax(
         "api-key", ValueSyntax("NAME"), summary: "only calls with an API key of this name")
+    fileprivate static let after = OptionSyntax(
+        "after", .number(0...Int64.max),
+        summary: "only lines behind this position; the default is 0")
     fileprivate static let head = OptionSyntax(
         "head", ValueSyntax("POSITION:HASH"),
         summary: "check that this position, noted earlier, is part of the trail")

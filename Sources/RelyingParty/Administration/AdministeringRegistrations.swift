@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentSyntax
 import Domain
+import JSONFormat
 import LoginMessages
 import SQL
 import ServerAPI
@@ -18,6 +19,15 @@ extension AdminVerbs {
             summary: "show all data of a registration"
         ) {
             admin, words throws(AdminFault) in try await admin.showRegistration(words)
+        },
+        AdminVerb(
+            "registration attestation", operands: ["ID"], options: [],
+            summary: "show what proves an attested key, as JSON"
+        ) {
+            admin, words throws(AdminFault) in
+            let evidence = try await admin.evidence(of: try words.id(0))
+            admin.output.show(
+                evidence, lines: [String(decoding: JSON.encode(evidence), as: UTF8.self)])
         },
         AdminVerb(
             "registration commit", operands: ["ID", "FINGERPRINT"], options: [],
@@ -133,6 +143,19 @@ extension Administration {
 
     /// Returns the registration and its application; throws `.missing` if there is none, or if
     /// commands may not concern it.
+    /// Returns what proves that a registration's key is attested.
+    ///
+    /// - Throws: `.missing` if there is no such registration, or none that commands may concern, or
+    ///   its key is not attested.
+    func evidence(of id: RegistrationID) async throws(AdminFault) -> AttestationEvidence {
+        _ = try await registration(id)
+        let text = try await read { store throws(DatabaseFault) in
+            try store.attestations.evidence(of: id)
+        }
+        guard let text else { throw .missing("the key of this registration is not attested") }
+        return try await serve { _ throws(Problem) in try AttestationEvidence(stored: text) }
+    }
+
     private func registration(
         _ id: RegistrationID
     ) async throws(AdminFault) -> (ApplicationRecord, RegistrationState) {

@@ -141,7 +141,7 @@ extension AdminFault {
         case .missing(let text):
             return Problem(
                 status: Problem.notFound.status, code: Problem.notFound.code, title: text)
-        case .refused(let text): return .conflict(text)
+        case .refused(let text), .tampered(let text): return .conflict(text)
         case .unusable(let text):
             report("a call for administration failed: \(text)")
             return .unavailable
