@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks an export of the audit trail as docs/developer/SERVER-INTEGRATE.md describes it.
+"""Checks an export of the audit trail as docs/admin/SERVER-OPERATE.md describes it.
 
 Reads a file with the output of `signet-server admin audit export`; writes the last position and hash, or the
 first position that does not follow from the one before it.
