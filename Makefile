@@ -42,7 +42,8 @@ TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish gnome-keyring hostname iprou
 	passwd perl-base python3-jwt sudo swtpm swtpm-tools tpm2-tools util-linux zsh
 # Not for the demo: they are large.
 BROWSER_DEBS = chromium chromium-driver
-CHECK_DEBS = apparmor debootstrap man-db mandoc nodejs openssl python3 python3-venv python3-yaml strace systemd
+CHECK_DEBS = apparmor debootstrap man-db mandoc node-typescript nodejs openssl python3 \
+	python3-setuptools python3-venv python3-wheel python3-yaml strace systemd
 # What dpkg-buildpackage needs besides BUILD_DEBS (debian/control lists everything), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
 # What a whole machine needs, and what makes its disk: docs/contributor/MACHINE-TEST.md.

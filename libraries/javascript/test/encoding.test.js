@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import {
   base64urlDecode, percentDecode, percentEncode, timeDecode,
 } from '../src/encoding.js'
-import * as signet from '../src/index.js'
+import * as signet from 'signet-verifier'
 import { verify } from '../src/p256.js'
 import { parse } from '../src/strict-json.js'
 
@@ -77,4 +77,14 @@ test('the types declare what the module exports, and all failure codes', () => {
   assert.deepEqual(declared.map(([, name]) => name).sort(), Object.keys(signet).sort())
   const codes = types.match(/FailureCode =\n([^]*?)\n\n/)[1].match(/[a-z-]+/g)
   assert.deepEqual(codes, [...signet.CODES])
+})
+
+test('a program in TypeScript uses all that the package exports', () => {
+  const read = (name) => readFileSync(new URL(name, import.meta.url), 'utf8')
+  const exported = [...read('../src/index.d.ts').matchAll(
+    /^export (?:class|function|const|interface|type) (\w+)/gm)].map(([, name]) => name)
+  // The compiler refuses an import that is not used: checks/libraries.
+  const imported = [...read('types.ts').matchAll(/^import (?:type )?\{([^}]*)\}/gm)]
+    .flatMap(([, names]) => names.match(/\w+/g))
+  assert.deepEqual(imported.sort(), exported.sort())
 })

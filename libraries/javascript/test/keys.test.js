@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import {
   KeySource, TokenVerifier, VerificationFailure, bearerToken, httpsFetch,
-} from '../src/index.js'
+} from 'signet-verifier'
 
 const { cases } = JSON.parse(
   readFileSync(new URL('../../vectors/token.json', import.meta.url), 'utf8'))

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { MemoryNonces, RequestVerifier, VerificationFailure, activeDevices } from '../src/index.js'
+import { MemoryNonces, RequestVerifier, VerificationFailure, activeDevices } from 'signet-verifier'
 
 const read = (name) =>
   JSON.parse(readFileSync(new URL(`../../vectors/${name}.json`, import.meta.url), 'utf8'))

@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import {
   CODES, CallbackVerifier, KeySet, MemoryNonces, RequestVerifier, TokenVerifier, VerdictVerifier, VerificationFailure,
-} from '../src/index.js'
+} from 'signet-verifier'
 import { verify } from '../src/p256.js'
 
 const directory = new URL('../../vectors/', import.meta.url)
