@@ -39,7 +39,9 @@ BUILD_DEBS = binutils gcc gettext libc6-dev libcurl4-openssl-dev libfprint-2-dev
 TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish gnome-keyring hostname iproute2 \
 	libpam-gnome-keyring libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login \
 	mount openssh-client openssl pamtester \
-	passwd perl-base python3-jwt sudo swtpm swtpm-tools tpm2-tools util-linux zsh
+	passwd perl-base python3-jwt python3-venv sudo swtpm swtpm-tools tpm2-tools util-linux zsh
+# What Debian lacks and only tests need, from PyPI.
+JUDGES = Tests/HostFixture/judges .build/judges
 # Not for the demo: they are large.
 BROWSER_DEBS = chromium chromium-driver
 CHECK_DEBS = apparmor debootstrap man-db mandoc node-typescript nodejs openssl python3 \
@@ -98,6 +100,7 @@ screen: build ## draw docs/screen.svg from the demo
 
 test: deps module ## run all tests (as root: they need private mounts)
 	@checks/packages $(BROWSER_DEBS)
+	@$(JUDGES)
 	$(SWIFT_BUILD) --build-tests
 	$(FORGET_CELLS)
 	$(RUN_TESTS)
@@ -107,6 +110,7 @@ programs-table: ## write the table in docs/admin/PROGRAMS.md from the results of
 
 check: build format-check graph-check ## run all checks that a change must pass
 	@checks/packages $(BROWSER_DEBS) $(CHECK_DEBS)
+	@$(JUDGES)
 	checks/module build/pam_signet.so
 	$(AS_ROOT) checks/units
 	$(AS_ROOT) checks/stacks
