@@ -13,17 +13,48 @@ struct TrialServerTests {
 
     init() throws { scratch = try Scratch() }
 
-    /// Starts one, without any capability, until it has said how to go on.
+    /// Who starts it, always without any capability.
+    enum Starter: CaseIterable, Sendable {
+        case root, another
+
+        /// The uid and gid.
+        var uid: UInt32 {
+            switch self {
+            case .root: 0
+            case .another: 65_534
+            }
+        }
+
+        /// What comes before a program so that it runs as this user.
+        var prefix: [String] {
+            let ids =
+                switch self {
+                case .root: [String]()
+                case .another: ["--reuid=\(uid)", "--regid=\(uid)", "--clear-groups"]
+                }
+            return ["setpriv"] + ids + ["--bounding-set=-all", "--inh-caps=-all"]
+        }
+    }
+
+    /// A directory of that user alone, in one that the user can only pass through.
+    private func home(of starter: Starter) throws -> String {
+        let place = scratch.at("home")
+        try FileManager.default.createDirectory(
+            atPath: place, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        #expect(unsafe chown(place, starter.uid, starter.uid) == 0)
+        #expect(unsafe chmod(scratch.path, 0o711) == 0)
+        return place
+    }
+
+    /// Starts one until it has said how to go on.
     private func start(
-        _ words: String..., environment: [String: String] = [:]
+        _ words: String..., as starter: Starter = .root, environment: [String: String] = [:]
     ) throws -> (program: Program, port: String) {
         let program = try Program(
             Command(
-                [
-                    "setpriv", "--bounding-set=-all", "--inh-caps=-all", ServerProcess.program,
-                    "--try",
-                ]
-                    + words, environment: environment))
+                starter.prefix + [ServerProcess.program, "--try"] + words,
+                environment: environment))
         try program.expect("Ctrl-C stops the server", within: .seconds(30))
         // On the other pipe, which may be read later.
         try program.expectError("serving plain HTTP on port", within: .seconds(30))
@@ -38,10 +69,12 @@ struct TrialServerTests {
     }
 
     private func refusal(
-        _ words: String..., environment: [String: String] = [:]
+        _ words: String..., as starter: Starter = .root, environment: [String: String] = [:]
     ) throws -> String {
         let outcome = try Program(
-            Command([ServerProcess.program, "--try"] + words, environment: environment)
+            Command(
+                starter.prefix + [ServerProcess.program, "--try"] + words,
+                environment: environment)
         ).expectEnd(within: .seconds(30))
         #expect(outcome.ending == .exited(1))
         #expect(outcome.output.isEmpty)
@@ -55,10 +88,12 @@ struct TrialServerTests {
         return outcome.output
     }
 
-    @Test("says what it is for, and what it shows can be done")
-    func first() throws {
-        let place = scratch.at("trial")
-        let (program, port) = try start(place)
+    @Test(
+        "says what it is for, and what it shows can be done, by any user",
+        arguments: Starter.allCases)
+    func first(starter: Starter) throws {
+        let place = try home(of: starter) + "/trial"
+        let (program, port) = try start(place, as: starter)
         let text = program.output
         #expect(text.contains("THIS SERVER IS FOR TRYING THINGS OUT"))
         #expect(text.contains("Do not make it reachable from elsewhere"))
@@ -72,13 +107,16 @@ struct TrialServerTests {
         let line = try #require(
             text.split(separator: "\n").first { $0.hasSuffix("activation add demo alice") })
         let words = line.split(separator: " ").dropFirst().map(String.init)
-        let code = try Program(Command([ServerProcess.program] + words))
+        let code = try Program(Command(starter.prefix + [ServerProcess.program] + words))
             .expectEnd(within: .seconds(30))
         #expect(code.succeeded && code.output.contains(#/[0-9A-Z]{5}-[0-9A-Z]{5}/#))
         for name in ["server.conf", "server.db", "master-secret"] {
-            #expect(FileManager.default.fileExists(atPath: "\(place)/\(name)"))
+            let attributes = try FileManager.default.attributesOfItem(atPath: "\(place)/\(name)")
+            #expect(attributes[.ownerAccountID] as? UInt32 == starter.uid)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
         }
         let attributes = try FileManager.default.attributesOfItem(atPath: place)
+        #expect(attributes[.ownerAccountID] as? UInt32 == starter.uid)
         #expect(attributes[.posixPermissions] as? Int == 0o700)
         #expect(try stop(program).ending == .exited(0))
         // The key is nowhere in the files.
@@ -159,6 +197,25 @@ struct TrialServerTests {
             #expect(try scratch.read("foreign/\(name)") == Array(text.utf8))
             try FileManager.default.removeItem(atPath: "\(foreign)/\(name)")
         }
+    }
+
+    @Test("does not run in another user's directory")
+    func foreignOwner() throws {
+        let mine = scratch.at("mine")
+        _ = try stop(try start(mine).program)
+        let others = try home(of: .another)
+        for (place, starter) in [(mine, Starter.another), (others, .root)] {
+            for mode in [0o700, 0o755] as [mode_t] {
+                #expect(unsafe chmod(place, mode) == 0)
+                for path in [place, "\(place)/trial"] {
+                    let said = try refusal(path, as: starter)
+                    #expect(
+                        said.contains(": Permission denied") || said.contains("is owned by uid"),
+                        "\(said)")
+                }
+            }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: others).isEmpty)
     }
 
     @Test("does not run where others can write", arguments: [0o770, 0o707, 0o777, 0o722])
