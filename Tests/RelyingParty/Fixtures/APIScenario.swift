@@ -10,7 +10,8 @@ import TestSupport
 
 @testable import RelyingParty
 
-/// A story in which each call of devices, back ends and health checks succeeds once.
+/// A story in which each call of devices, back ends and health checks succeeds once;
+/// `AdministrationScenario` has the others.
 struct APIScenario {
     private let server: TestServer
     private let phone: TestDevice

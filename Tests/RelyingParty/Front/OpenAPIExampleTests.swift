@@ -10,21 +10,25 @@ import Testing
 
 @testable import RelyingParty
 
-/// Each example of the document is held to a real call: every call of devices, back ends and health
-/// checks is made once, with success.
+/// Each example of the document is held to a real call: every call is made once, with success.
 @Suite("The examples of docs/developer/openapi.yaml")
 struct OpenAPIExampleTests {
     private let document: OpenAPIDocument
 
     init() throws { document = try OpenAPIDocument() }
 
+    /// All calls of the two stories.
+    private func exchanges() async throws -> [Exchange] {
+        try await APIScenario.run() + AdministrationScenario.run()
+    }
+
     @Test("have the members that real calls and answers have, and no call is without")
     func forms() async throws {
-        let exchanges = try await APIScenario.run()
+        let exchanges = try await exchanges()
         // Some examples stand in components that several calls share.
         var real: [String: JSONForm] = [:]
         var examples: [String: String] = [:]
-        for route in Routes.all where !route.pattern.hasPrefix("/v1/admin/") {
+        for route in Routes.all {
             let made = exchanges.filter { $0.isOf(route) && (200...204).contains($0.status) }
             let call = try #require(document.calls[route.call])
             #expect(!made.isEmpty, "no call of \(route.call)")
@@ -49,7 +53,7 @@ struct OpenAPIExampleTests {
 
     @Test("stand beside the headers that the answers have, all of them")
     func headers() async throws {
-        for exchange in try await APIScenario.run() {
+        for exchange in try await exchanges() {
             guard let route = Routes.all.first(where: { exchange.isOf($0) }),
                 let call = document.calls[route.call]
             else { continue }
