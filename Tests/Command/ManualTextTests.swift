@@ -9,7 +9,7 @@ struct ManualTextTests {
     /// What a person may be told: everything but help and headings.
     private static let told =
         [
-            "Shared/LoginMessages/DenialText.swift", "Shared/LoginMessages/NoticeText.swift",
+            "Shared/LoginMessages/LoginDenialText.swift", "Shared/LoginMessages/NoticeText.swift",
             "Device/CommandMessages/DenialText.swift", "Device/ArgumentSyntax/UsageFault.swift",
             "Device/CommandMessages/UnknownNameText.swift",
             "Device/CommandMessages/StatusText.swift",
