@@ -23,7 +23,7 @@ _signet_server_offer() {
         esac
         COMPREPLY+=("$line")
     done
-    # Readline replaces only what stands behind the last colon or equals sign.
+    # Readline replaces only what follows the last colon or equals sign.
     local head=${1%"${1##*[:=]}"} index
     [[ -z $quote && $COMP_WORDBREAKS == *:* && -n $head ]] || return 0
     for index in "${!COMPREPLY[@]}"; do
@@ -47,7 +47,7 @@ _signet_server_words() {
     done
 }
 
-# The words that may follow the beginning of a command's name, one a line.
+# The words that may follow the beginning of a command's name, one per line.
 _signet_server_next() {
     case $1 in
         '') printf '%s\n' admin ;;

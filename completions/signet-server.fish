@@ -2,7 +2,7 @@
 # Completion of signet-server for fish; found in share/fish/vendor_completions.d.
 # Written by 'make generated' from the declarations of the commands: do not edit it.
 #
-# What the program answers is printed as it is, a line each, and fish quotes it; it is never
+# What the program answers is printed as it is, one per line, and fish quotes it; it is never
 # evaluated. Nothing here asks for a password or a touch.
 
 # The words that may follow the beginning of a command's name.

@@ -5,17 +5,17 @@
 # What the program answers is data: it is never evaluated, and is quoted before it is put
 # on the line. Nothing here asks for a password or a touch.
 
-# The lines of JSON documents' strings of one name, unescaped: MEMBER COMMAND…
+# Prints the strings of one member of a command's JSON answer, unescaped: MEMBER COMMAND…
 _signet_strings() {
     local member=$1 json value
     local string="\"$member\":\"(([^\"\\\\]|\\\\.)*)\""
     shift
-    # No answer is no candidate. A service that does not answer delays nobody for longer.
+    # No answer means no candidates. A silent service costs two seconds at most.
     json=$(timeout 2 signet "$@" --json < /dev/null 2> /dev/null) || return 0
     while [[ $json =~ $string ]]; do
         value=${BASH_REMATCH[1]}
         json=${json#*"${BASH_REMATCH[0]}"}
-        # Controls come as \uXXXX; a name with one is left to be typed.
+        # Control characters come as \uXXXX; a name with one has to be typed.
         [[ $value == *\\u* ]] && continue
         value=${value//\\\"/\"}
         printf '%s\n' "${value//\\\\/\\}"
@@ -40,7 +40,7 @@ _signet_offer() {
         esac
         COMPREPLY+=("$line")
     done
-    # Readline replaces only what stands behind the last colon or equals sign.
+    # Readline replaces only what follows the last colon or equals sign.
     local head=${1%"${1##*[:=]}"} index
     [[ -z $quote && $COMP_WORDBREAKS == *:* && -n $head ]] || return 0
     for index in "${!COMPREPLY[@]}"; do
@@ -64,7 +64,7 @@ _signet_words() {
     done
 }
 
-# The words that may follow the beginning of a command's name, one a line.
+# The words that may follow the beginning of a command's name, one per line.
 _signet_next() {
     case $1 in
         '') printf '%s\n' status enroll list delete verify enable disable unlock readers vault log \

@@ -91,13 +91,13 @@ extension TextLiteral {
                 "new operations are shown as they arrive. Press Ctrl-C to stop",
                 "operation … of …: …", "operation … of … is approved",
                 "operation … of … is rejected",
-                "session … at … is ended. An access token of it may be accepted for a few minutes "
-                    + "more, where the server is not asked",
-                "sessions ended at …: …. Access tokens of them may be accepted for a few minutes "
-                    + "more, where the server is not asked",
+                "session … at … has ended. Services that do not check with the server may accept "
+                    + "its access token for a few more minutes",
+                "sessions ended at …: …. Services that do not check with the server may accept "
+                    + "their access tokens for a few more minutes",
                 "older sessions at … that are not shown: …", "… (this device)", "refreshed",
-                "touch and password", "there are no sessions: you are logged in nowhere",
-                "names of devices and programs are their own claims. To end a session: 'signet "
+                "touch and password", "no sessions: you are not logged in at any server",
+                "names of devices and programs are unverified. To end a session: 'signet "
                     + "sessions end ID', or 'end --all'",
                 // The line of a refusal in the log, and its reasons.
                 "… times since …", "the session was remote", "only … may ask for this",
@@ -116,7 +116,8 @@ extension TextLiteral {
             ].contains(description)
     }
 
-    /// Whether it is more than a word or what stands for a name, and not merely the singular of one.
+    /// Whether it is more than a word or what stands for a name, and not merely the singular of
+    /// one.
     fileprivate var isWhole: Bool {
         size >= 8 && !description.hasPrefix("1 ") && description != "with this name"
     }

@@ -19,7 +19,7 @@ private struct FishScript {
             # Completion of \(model.program.name) for fish; found in share/fish/vendor_completions.d.
             # Written by 'make generated' from the declarations of the commands: do not edit it.
             #
-            # What the program answers is printed as it is, a line each, and fish quotes it; it is never
+            # What the program answers is printed as it is, one per line, and fish quotes it; it is never
             # evaluated. Nothing here asks for a password or a touch.
 
             # The words that may follow the beginning of a command's name.
@@ -173,10 +173,10 @@ private struct FishScript {
 
     private var strings: String {
         """
-        # The strings of one name in what a command answers: MEMBER COMMAND…
+        # Prints the strings of one member of a command's JSON answer: MEMBER COMMAND…
         function \(name)_strings
-            # No answer is no candidate. A service that does not answer delays nobody for longer.
-            # Controls come as \\uXXXX; a name with one is left to be typed.
+            # No answer means no candidates. A silent service costs two seconds at most.
+            # Control characters come as \\uXXXX; a name with one has to be typed.
             command timeout 2 \(model.program.name) $argv[2..] --json </dev/null 2>/dev/null \\
                 | string match -ra --groups-only '"'$argv[1]'":"((?:[^"\\\\\\\\]|\\\\\\\\.)*)"' \\
                 | string match -rv '\\\\\\\\u' \\

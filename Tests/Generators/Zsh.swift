@@ -177,17 +177,17 @@ private struct ZshScript {
 
     private var strings: String {
         """
-        # Offers the strings of one name in what a command answers: MEMBER COMMAND…
+        # Offers the strings of one member of a command's JSON answer: MEMBER COMMAND…
         \(name)_strings() {
             local json value member=$1
             local -a values match mbegin mend
             shift
-            # No answer is no candidate. A service that does not answer delays nobody for longer.
+            # No answer means no candidates. A silent service costs two seconds at most.
             json=$(timeout 2 \(model.program.name) "$@" --json < /dev/null 2> /dev/null) || return 1
             while [[ $json =~ "\\"$member\\":\\"(([^\\"\\\\\\\\]|\\\\\\\\.)*)\\"" ]]; do
                 value=$match[1]
                 json=${json[MEND+1,-1]}
-                # Controls come as \\uXXXX; a name with one is left to be typed.
+                # Control characters come as \\uXXXX; a name with one has to be typed.
                 [[ $value == *\\\\u* ]] && continue
                 value=${value//\\\\\\"/\\"}
                 values+=("${value//\\\\\\\\/\\\\}")

@@ -191,7 +191,7 @@ struct ReaderLossTests {
         "it fails while a finger is awaited",
         arguments: [
             (4, "the fingerprint reader is in use by another program", "readerBusy"),
-            (257, "the fingerprint reader has to cool down", "readerTooHot"),
+            (257, "the fingerprint reader is too hot", "readerTooHot"),
             (
                 5, "the fingerprint reader gave an answer that its driver does not understand",
                 "readerConfused"

@@ -112,7 +112,7 @@ struct SecretTests {
         #expect(try run("printf 1 | signet secret set mail").succeeded)
         #expect(try run("signet list").output.contains("1 secret is sealed to these fingers"))
         let terminal = try host.terminal([program, "enroll", "left-ring"], as: HostFixture.alice)
-        try terminal.expect("1 secret is sealed to the present fingers: after this change")
+        try terminal.expect("1 secret is sealed to the current fingers: after this change")
         try terminal.expect("assword")
         try terminal.control(.c)
         #expect(try terminal.expectEnd() == .exited(130))

@@ -111,10 +111,10 @@ extension DemoSet {
             try set.see("touch the reader to log in to \(server.url) as alice", on: hurt)
             try set.touch(.stranger)
         }
-        try set.see("if the finger is hurt: this server accepts your password", on: hurt)
+        try set.see("if you cannot use your finger: this server also accepts", on: hurt)
         try set.check("the login failed", try hurt.expectEnd() != .exited(0))
         let wrong = try set.alice("signet", "login", "--password", server.url)
-        try set.see("your password logs in to \(server.url) as alice", on: wrong)
+        try set.see("enter your password to log in to \(server.url) as alice", on: wrong)
         try set.see("Password of alice: ", on: wrong)
         set.screen.act("alice mistypes it")
         try wrong.sendLine("no such password")
@@ -203,7 +203,7 @@ extension DemoSet {
             meaning: "the shop may request this")
         let id = try ask(set, server, amount: "120 EUR", payee: "bob")
         let list = try set.alice("signet", "operations")
-        try set.see("touch the reader to allow operations to be listed", on: list)
+        try set.see("touch the reader to list operations", on: list)
         try set.touch(.aliceRight)
         try set.see("Pay 120 EUR to bob", on: list)
         try set.end(list, "the operation waits for alice's decision")
@@ -299,7 +299,7 @@ extension DemoSet {
             meaning: "only keys that a TPM has proven, from now on; that of a password is not")
         set.screen.act("alice tries to register the old machine again, which has no TPM")
         let old = try set.enable(server, try server.code())
-        try set.see("the server registers only machines that prove their TPM", on: old)
+        try set.see("the server only registers machines that can prove", on: old)
         try set.check("no touch was asked for", try old.expectEnd() != .exited(0))
 
         let list = try server.admin(

@@ -50,7 +50,7 @@ package struct CommandSyntax: Sendable {
     package let forms: [FormSyntax]
     /// The options of every form, without `--help`.
     package let options: [OptionSyntax]
-    /// The message for operands that do not fit, for forms that have none of their own.
+    /// The message for operands that do not fit, for forms without a message.
     let misuse: Text?
 
     /// Declares a command with several forms.

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Decides which form of a command was called, before anything is done. An option that belongs to a
+// form selects it, otherwise the first word does, otherwise the plain form is meant. Every operand
+// and option must belong to the chosen form, and whatever that form requires must be there;
+// anything else is a `UsageFault`.
 extension CommandSyntax {
     /// Throws unless the operands and the options, given by their names, fit one of the forms.
     func check(

@@ -5,7 +5,7 @@ import LoginMessages
 
 /// One command of `signet`: its declaration and its action.
 ///
-/// A new command is a type that conforms to this protocol, in a file of its own in `Commands`;
+/// A new command is a type that conforms to this protocol, in its own file in `Commands`;
 /// nothing else lists it. Parser, help, completions and the synopses of the documentation follow
 /// from its declaration.
 protocol Command: SendableMetatype {

@@ -5,6 +5,9 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
+// What a denial says to the person at a command. Reasons that logins share have their text in
+// `LoginDenial.loginText`, so they read the same everywhere. Texts of other programs (`subject`)
+// are escaped.
 extension Denial {
     /// What happened, why, and what to do now, for the person who asked about `account`.
     package func text(account: AccountName) -> Text {
@@ -71,9 +74,9 @@ extension Denial {
             the password of \(account) is not stored on this machine, so no key can be bound to it. \
             Use a finger
             """
-        case .passwordNotAccepted: "the server accepts only a touch for this, and no password"
+        case .passwordNotAccepted: "the server accepts only a touch for this, not a password"
         case .fingerNotAccepted:
-            "the server accepts only the password for this, and no touch. Add '--password'"
+            "the server accepts only the password for this, not a touch. Add '--password'"
         case .unknownSession: unknownSessionText
         case .sessionOver: sessionOverText
         case .sessionsUnknown: sessionsUnknownText

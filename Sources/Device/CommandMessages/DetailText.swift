@@ -42,13 +42,13 @@ package enum Detail {
         "this machine stores keys in files: see 'signet vault'"
     /// The maker has not certified the TPM.
     package static let noEndorsement: Text =
-        "its TPM has no endorsement certificate of its maker"
+        "its TPM has no endorsement certificate from its maker"
     /// The kernel shows no event log.
     package static let noEventLog: Text =
-        "its firmware has left no event log to prove secure boot with"
+        "its firmware left no event log that could prove Secure Boot"
     /// The server's own settings do not allow what it requires.
     package static let serverChecksNothing: Text =
-        "the server names no makers of TPMs that it trusts: tell its administrator"
+        "the server trusts no TPM makers: tell its administrator"
 
     /// The TPM is not the one that keys were made in.
     package static let anotherRoot: Text = "the TPM was cleared or is a different one"

@@ -26,7 +26,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
             doctor: warnings
             """
         case .usage: "the command was not understood"
-        case .noService: "the fingerprint service is not running, or accepts no requests now"
+        case .noService: "the fingerprint service is not running, or is not accepting requests"
         case .fault: "an unexpected failure"
         case .wrongPassword: "the password was wrong, or could not be asked for"
         case .faultFound: "doctor found something that does not work"

@@ -3,6 +3,8 @@ import CommandProtocol
 import LoginMessages
 import LoginProtocol
 
+// The texts of denials about MAC tokens, operations and sessions at servers; see
+// `Denial.text(account:)`.
 extension Denial {
     /// There is no MAC token of this name.
     var unknownMACTokenText: Text {
@@ -38,8 +40,8 @@ extension Denial {
     /// The server is too old for sessions.
     var sessionsUnknownText: Text {
         """
-        \(serverSubject) does not list or end sessions: it is older than this device's program. \
-        Ask its administrator to end them
+        \(serverSubject) cannot list or end sessions, because its software is older than this \
+        device's. Ask its administrator to end them
         """
     }
 

@@ -5,6 +5,8 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
+// The texts of denials that come from a server's policy or answer; see `Denial.text(account:)`. A
+// refusal whose code has no text of its own is shown with that code.
 extension Denial {
     /// The server that the denial names.
     var serverSubject: Text {
@@ -23,11 +25,14 @@ extension Denial {
     /// The machine cannot be registered where attestation is required.
     var notAttestableText: Text {
         guard let subject, !subject.isEmpty else {
-            return "the server registers only machines that prove their TPM, and this one cannot"
+            return """
+                the server only registers machines that can prove that their TPM is genuine, and \
+                this one cannot
+                """
         }
         return """
-            the server registers only machines that prove their TPM, and this one cannot: \
-            \(detail: subject)
+            the server only registers machines that can prove that their TPM is genuine, and this \
+            one cannot: \(detail: subject)
             """
     }
 
@@ -60,14 +65,14 @@ extension Denial {
             """
         case .policy:
             """
-            the server does not accept fingerprints, or keys that are stored like this one
+            the server does not accept fingerprints, or does not accept keys stored like this one
             """
         case .slowDown: "the server received too many requests. Wait a minute and try again"
         case .unavailable: "the server is running, but is unavailable now. Try again later"
         case .attestationRefused:
             """
-            the server does not accept this machine's TPM, or what it states about the key: its \
-            administrator finds the reason in the audit trail
+            the server does not accept this machine's TPM, or what the TPM states about the key. \
+            The server's administrator can find the reason in the audit trail
             """
         case .clock:
             "the clocks of this machine and the server differ. Correct the one that is wrong"

@@ -3,6 +3,8 @@ import CommandMessages
 import Configuration
 import LoginProtocol
 
+// The order of the doctor's checks. Nothing here changes the machine; whatever the daemon has to be
+// asked comes last.
 extension Machine {
     /// Examines the whole machine, and changes nothing.
     ///

@@ -35,7 +35,7 @@ struct ServiceStacks {
         using.reduce(into: []) { $0.formUnion(chain(of: $1, type: .auth).files) }
     }
 
-    /// Whether services without a stack of their own request a touch, through `other`.
+    /// Whether services without their own stack request a touch, through `other`.
     var servesOthers: Bool { !chain(of: "other", type: .auth).indices(of: .signet).isEmpty }
 
     /// The services with pam_signet that accept only passwords of this machine's own accounts.

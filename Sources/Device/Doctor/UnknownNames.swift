@@ -77,7 +77,7 @@ struct UnknownNames {
         let keyring = Set(
             configuration.isDefault(Settings.keyringServices)
                 ? [] : configuration.words(Settings.keyringServices))
-        // For a service without a stack of its own, libpam uses 'other'.
+        // For a service without its own stack, libpam uses 'other'.
         guard !stacks.services.isEmpty, !stacks.servesOthers else { return [] }
         func unknown(_ names: Set<String>, kind: UnknownName.Kind) -> [UnknownName] {
             names.subtracting(stacks.files.names).sorted().map { name in

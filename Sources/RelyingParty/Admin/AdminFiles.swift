@@ -93,7 +93,7 @@ enum AdminFiles {
             try await first.check(database)
         } catch { throw .unusable(error.text) }
         guard let master = first.secret else {
-            throw .unusable("\(first.path) is missing: start the server first, which makes it")
+            throw .unusable("\(first.path) is missing: start the server first, which creates it")
         }
         do throws(StartFault) {
             return try await ServerFiles.service(

@@ -60,7 +60,7 @@ extension AdminArguments {
         if text(.expires) == "never" { return .never }
         guard let moment = try moment(.expires, after: now) else { return nil }
         guard moment > now else {
-            throw .usage("\(shown(moment)) is over: 'key revoke' ends a key now")
+            throw .usage("\(shown(moment)) is in the past: 'key revoke' ends a key now")
         }
         return .at(moment)
     }
@@ -146,7 +146,7 @@ extension Administration {
 extension AdminFault {
     /// Otherwise a key that has leaked could make others, which outlive it.
     fileprivate static let keysOfAdministration = """
-        keys for administration are made and changed only on the server's command line, with \
+        keys for administration are created and changed only on the server's command line, with \
         'key add' and 'key set'
         """
 

@@ -51,7 +51,7 @@ private struct CallbackAdministration {
         }
         admin.output.done(
             """
-            '\(name)' will be notified of what happens from now on. 'callback show \(name)' tells \
+            '\(name)' will be notified of what happens from now on. 'callback show \(name)' shows \
             whether it answers
             """)
     }
@@ -75,7 +75,7 @@ private struct CallbackAdministration {
             }
             return .success(try store.callbackEvents.deleteAll(of: record.id))
         }
-        admin.output.done("'\(name)' is not notified any more; \(dropped) events were not sent")
+        admin.output.done("'\(name)' is no longer notified; \(dropped) events were not sent")
     }
 }
 

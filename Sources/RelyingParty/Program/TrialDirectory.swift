@@ -61,7 +61,7 @@ struct TrialDirectory {
             isUsable = try Self.prepare(whole, settings: settings)
         } catch { throw .file(error) }
         guard isUsable else {
-            throw .trial("\(whole) has files that --try did not make: give it a new directory")
+            throw .trial("\(whole) has files that --try did not create: give it a new directory")
         }
     }
 

@@ -152,7 +152,7 @@ extension Transaction {
         guard try registrations.useActive(registration, at: now),
             let signer = try signer(operation)
         else {
-            return .failure(.conflict("the device that approved may not log in any more"))
+            return .failure(.conflict("the device that approved may no longer log in"))
         }
         guard
             try operations.consume(

@@ -24,7 +24,7 @@ struct TemplateText: Equatable, Sendable {
             throw FieldFault(text: "the text is not 1 to \(Self.maximumLength) bytes")
         }
         guard Self.isVisible(text.replacing("\n", with: "")) else {
-            throw FieldFault(text: "the text holds characters that cannot be seen")
+            throw FieldFault(text: "the text contains characters that cannot be seen")
         }
         parts = try Self.parts(of: text)
         guard placeholders.count <= Self.mostPlaceholders else {

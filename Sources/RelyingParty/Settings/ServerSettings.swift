@@ -48,7 +48,7 @@ package enum ServerSettings {
     /// `rate.networks`: networks with another rate than `listen.rate` (`NetworkRates`), or `none`.
     package static let networks = Setting(
         section: "rate", key: "networks", standard: .word("none"), accepts: .text(8_192),
-        purpose: "networks with another rate, as 192.0.2.0/24=600 2001:db8::/32=1200, or none")
+        purpose: "networks with another rate, such as 192.0.2.0/24=600 2001:db8::/32=1200, or none")
     /// `database.kind`: the kind of database.
     ///
     /// SQLite uses `database.path`; PostgreSQL uses `database.connection` and
@@ -104,7 +104,7 @@ package enum ServerSettings {
     /// (`CallbackNetworks`), or `none`.
     package static let callbackNetworks = Setting(
         section: "callback", key: "networks", standard: .word("none"), accepts: .text(4_096),
-        purpose: "networks of your own that callbacks may be sent to, as 10.20.0.0/16, or none")
+        purpose: "your own networks that callbacks may be sent to, such as 10.20.0.0/16, or none")
     /// `callback.authorities`: the path of a PEM file, or `system`.
     package static let callbackAuthorities = Setting(
         section: "callback", key: "authorities", standard: .word("system"), accepts: .text(256),

@@ -3,6 +3,8 @@ import Domain
 import LoginProtocol
 import SignedFormats
 
+// What a denied login says to the user. The module and the command share these texts, so a reason
+// reads the same at a prompt and in a terminal. Each says what happened, then what to do.
 extension LoginDenial {
     /// What happened, why, and what to do now, for the person who logs in as `account`. What
     /// commands alone are refused for has its words in `Denial.text(account:)`.
@@ -26,7 +28,10 @@ extension LoginDenial {
         case .queueFull: queueText
         case .noReader: "no usable fingerprint reader was found: use the password"
         case .readerRemoved: "the fingerprint reader was unplugged: use the password"
-        case .readerTooHot: "the fingerprint reader has to cool down: use the password for now"
+        case .readerTooHot:
+            """
+            the fingerprint reader is too hot. Use the password until it has cooled down
+            """
         case .readerBusy: "the fingerprint reader is in use by another program: use the password"
         case .readerFailed: failedText
         case .readerConfused:
@@ -116,11 +121,11 @@ extension LoginDenial {
 
     private func otherRequesterText(_ account: AccountName) -> Text {
         guard let told else {
-            return "a fingerprint confirms only requests by \(account): use the password"
+            return "a fingerprint can only confirm requests made by \(account): use the password"
         }
         return """
-            \(told) asked for this, but a fingerprint confirms only requests by \(account): use \
-            the password
+            \(told) asked for this, but a fingerprint can only confirm requests made by \
+            \(account): use the password
             """
     }
 

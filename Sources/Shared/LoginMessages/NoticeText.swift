@@ -3,6 +3,8 @@ import Domain
 import LoginProtocol
 import SignedFormats
 
+// What the user is told while a request waits. A notice changes nothing and decides nothing; what
+// another program contributed to it (`subject`) is escaped.
 extension Notice {
     /// What to tell the user while the request is in progress; nil if it is not worth a line.
     package var text: Text? {

@@ -2,6 +2,7 @@
 import LoginProtocol
 import SignedFormats
 
+// The texts of logins that a server did not approve, or could not be asked about.
 extension LoginDenial {
     /// The clock shows an earlier time than it has shown before.
     var clockText: Text {

@@ -51,7 +51,7 @@ package struct ClientRequest: Sendable {
     ///
     /// - Throws: `.badRequest` otherwise.
     func check(allowsPlain: Bool) throws(ClientFault) {
-        guard isToken(method) else { throw .badRequest("the method is no token") }
+        guard isToken(method) else { throw .badRequest("the method is not a token") }
         guard url.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else {
             throw .badRequest("the URL has characters that must be encoded")
         }
@@ -60,7 +60,7 @@ package struct ClientRequest: Sendable {
             throw .badRequest("the URL does not begin with https://")
         }
         for header in headers {
-            guard isToken(header.name) else { throw .badRequest("a header's name is no token") }
+            guard isToken(header.name) else { throw .badRequest("a header's name is not a token") }
             // RFC 9110, section 5.5, allows no control characters except tabs.
             guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
                 throw .badRequest("the value of \(header.name) has control characters")

@@ -188,7 +188,7 @@ struct StatementKey: Hashable {
 
     /// Throws `.broken` for a statement of a single character, which has no address.
     init(_ sql: StaticString) throws(DatabaseFault) {
-        guard sql.hasPointerRepresentation else { throw .broken("that is no statement") }
+        guard sql.hasPointerRepresentation else { throw .broken("this is not a statement") }
         address = unsafe Int(bitPattern: sql.utf8Start)
         count = sql.utf8CodeUnitCount
     }

@@ -24,7 +24,7 @@ struct PostgreSQLParameters {
                 formats[formats.count - 1] = 0
                 buffer.append(contentsOf: String(number).utf8)
             case .text(let text):
-                guard !text.utf8.contains(0) else { throw .broken("a text holds a NUL") }
+                guard !text.utf8.contains(0) else { throw .broken("a text contains a NUL") }
                 buffer.append(contentsOf: text.utf8)
             case .bytes(let bytes):
                 buffer.append(contentsOf: bytes)

@@ -115,7 +115,7 @@ import CPostgreSQL
             return .text(text)
         default:
             throw .fault(
-                .broken("column \(column) of an answer is no whole number, text or bytes"))
+                .broken("column \(column) of an answer is not a whole number, text or bytes"))
         }
     }
 

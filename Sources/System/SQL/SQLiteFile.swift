@@ -17,11 +17,11 @@ enum SQLiteFile {
     static func prepare(_ path: String) throws(DatabaseFault) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         guard path.hasPrefix("/"), parts.count > 1, !path.utf8.contains(0) else {
-            throw .broken("\(path) is no absolute path of a file in a directory")
+            throw .broken("\(path) is not the absolute path of a file")
         }
         let directory = "/" + parts.dropLast().joined(separator: "/")
         guard let look = FileLook(directory, following: true), look.kind == .directory else {
-            throw .unavailable("\(directory) is no directory")
+            throw .unavailable("\(directory) is not a directory")
         }
         guard look.owner == 0 || look.owner == effectiveUID(), look.permissions & 0o022 == 0 else {
             throw .broken("\(directory) belongs to another or others may write to it")
@@ -39,7 +39,7 @@ enum SQLiteFile {
         guard unsafe fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             status.st_uid == effectiveUID(), status.st_nlink == 1
         else {
-            throw .broken("\(path) is no file of this program's account alone")
+            throw .broken("\(path) is not a file that only this program's account can use")
         }
         guard status.st_mode & 0o077 == 0 || fchmod(file.number, 0o600) == 0 else {
             throw .broken("\(path) can be read by others: error \(errno)")

@@ -55,7 +55,7 @@ import CSQLite
         case .null: return unsafe sqlite3_bind_null(handle, index)
         case .integer(let number): return unsafe sqlite3_bind_int64(handle, index, number)
         case .text(var text):
-            guard !text.utf8.contains(0) else { throw .broken("a text holds a NUL") }
+            guard !text.utf8.contains(0) else { throw .broken("a text contains a NUL") }
             return text.withUTF8 { bytes in
                 unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
                     // An empty text may have no address, which SQLite would bind as NULL.
@@ -101,7 +101,7 @@ import CSQLite
             let count = unsafe Int(sqlite3_column_bytes(handle, column))
             return .bytes(unsafe Array(UnsafeRawBufferPointer(start: start, count: count)))
         default:
-            throw .broken("column \(column) of an answer is no whole number, text or bytes")
+            throw .broken("column \(column) of an answer is not a whole number, text or bytes")
         }
     }
 

@@ -151,7 +151,7 @@ struct OperationTests {
         #expect(unknown.errors.contains("no operation that awaits your decision begins with cdcd"))
         for word in ["aba", "xyzw", String(repeating: "a", count: 33), "", "\u{1B}[2J"] {
             let bad = try operations("show", "--", word)
-            #expect(bad.code == .usage && bad.errors.contains("is not an operation's id"))
+            #expect(bad.code == .usage && bad.errors.contains("is not an operation ID"))
         }
         for words in [["show"], ["frob"], ["list", "x"], ["watch", "x"]] {
             let run = try signet(["operations"] + words)

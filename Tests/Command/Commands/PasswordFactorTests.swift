@@ -67,7 +67,7 @@ struct PasswordFactorTests {
 
     @Test("is what a failed finger is told of, where the server accepts it")
     func offered() throws {
-        let offer = "if the finger is hurt: this server accepts your password, too"
+        let offer = "if you cannot use your finger: this server also accepts your password"
         for (hasKey, denial, expected) in [
             (true, Denial(.noMatch), true), (false, Denial(.noMatch), false),
             (true, Denial(.timedOut), true), (true, Denial(.noReader), true),
@@ -138,7 +138,7 @@ struct PasswordFactorTests {
                 asking(.notice(Notice(.touch)), .done(DoneAnswer())),
             ])
         #expect(done.code == .done, "\(done.errors)")
-        #expect(done.errors.contains("to let your password log in to \(url), too"))
+        #expect(done.errors.contains("to allow logins to \(url) with your password as well"))
         #expect(done.output.contains("your password is accepted at \(url) again"))
         #expect(
             done.requests.dropFirst().first
@@ -157,8 +157,8 @@ struct PasswordFactorTests {
     func operations() throws {
         let id = String(repeating: "ab", count: 16)
         for (state, words, text) in [
-            (OperationState.pending, ["--password-stdin"], "needs a touch, too"),
-            (.pending, [], "needs your password, too"),
+            (OperationState.pending, ["--password-stdin"], "also needs a touch"),
+            (.pending, [], "also needs your password"),
             (.approved, ["--password-stdin"], "is approved"),
         ] {
             let decided: [Answer] = [.decided(state)]

@@ -339,7 +339,7 @@ struct SecretCostTests {
         let listed = answering(.print(samplePrint), .done(DoneAnswer(prints: 1, secrets: 2)))
         let run = try signet(words, [listed] + noKeys + [done]) { $0.columns = { 80 } }
         let warning = """
-            2 secrets are sealed to the present fingers: after this change, you will have to set \
+            2 secrets are sealed to the current fingers: after this change, you will have to set \
             them again
             """
         #expect(run.output.hasPrefix(warning + "\n"))

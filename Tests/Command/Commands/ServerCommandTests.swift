@@ -149,7 +149,7 @@ struct ServerCommandTests {
     func badNames(name: String) throws {
         let run = try run(["enable", "--server", url, "--name", name])
         #expect(run.code == .usage && run.requests.isEmpty)
-        #expect(run.errors.contains("cannot be the name of a device"), "\(run.errors)")
+        #expect(run.errors.contains("is not a valid device name"), "\(run.errors)")
         #expect(!run.errors.contains("\u{1B}"))
     }
 

@@ -73,7 +73,7 @@ struct SessionsTests {
         #expect(lines[1].contains("2026-11-20T17:24:00Z") && lines[1].contains("192.0.2.7"))
         #expect(lines[2].contains("d1d1d1d1") && !lines[2].contains("this device"))
         #expect(lines[3] == "older sessions at https://id.example.org that are not shown: 1")
-        #expect(lines[4].contains("their own claims"))
+        #expect(lines[4].contains("are unverified"))
         #expect(!run.output.contains("\u{1B}") && run.output.contains("curl\\x1b[2J"))
         #expect(
             run.requests.last
@@ -103,7 +103,7 @@ struct SessionsTests {
     func nothing() throws {
         let none = try sessions("list", scripts: [registered(server(first)), listed(count(0))])
         #expect(none.code == .done)
-        #expect(none.output == "there are no sessions: you are logged in nowhere\n")
+        #expect(none.output == "no sessions: you are not logged in at any server\n")
         let nowhere = try sessions(scripts: [registered()])
         #expect(nowhere.code == .denied)
         #expect(nowhere.errors.contains("alice is not registered at any server"))
@@ -128,7 +128,7 @@ struct SessionsTests {
                 listed(count(1, at: second)),
             ])
         #expect(run.code == .done, "\(run.errors)")
-        #expect(run.output.hasPrefix("session cdcdcdcd at https://other.example is ended"))
+        #expect(run.output.hasPrefix("session cdcdcdcd at https://other.example has ended"))
         #expect(run.requests.last == ending(0xcd, at: second))
         let document = try sessions(
             "end", "abab", "--json",
@@ -154,7 +154,7 @@ struct SessionsTests {
         for bad in ["abc", "xyzw", String(repeating: "a", count: 33)] {
             let run = try sessions("end", bad)
             #expect(run.code == .usage && run.requests.isEmpty, "\(bad)")
-            #expect(run.errors.contains("is not a session's id"))
+            #expect(run.errors.contains("is not a session ID"))
         }
     }
 
@@ -201,14 +201,14 @@ struct SessionsTests {
             ])
         #expect(
             run.errors
-                == "touch the reader to allow sessions to be listed and ended for the next 30 days\n"
+                == "touch the reader to list and end sessions for the next 30 days\n"
         )
     }
 
     @Test("says what prevents it: an old server, a blocked registration")
     func refusals() throws {
         for (denial, text) in [
-            (Denial(.sessionsUnknown, subject: first.bytes), "does not list or end sessions"),
+            (Denial(.sessionsUnknown, subject: first.bytes), "cannot list or end sessions"),
             (Denial(.serverKeyBlocked, subject: first.bytes), "blocked"),
         ] {
             let run = try sessions(

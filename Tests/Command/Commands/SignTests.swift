@@ -144,8 +144,7 @@ struct SignTests {
             guard (try? Answer.signed(signed).encoded()) != nil else { continue }
             let run = try run([scratch.at("file")], [answering(.signed(signed))], in: scratch)
             #expect(
-                run.code == .fault && run.errors.contains("an answer that does not fit the request")
-            )
+                run.code == .fault && run.errors.contains("answer does not match the request"))
             #expect(!Layout.entries(of: scratch.path).contains("file.sig"))
         }
     }

@@ -136,7 +136,7 @@ struct DaemonFaultTests {
         let assertion = Answer.assertion(Assertion(statement: [1], signature: [2]))
         let run = try signet([action] + named, [[.receive, .send(assertion)]])
         #expect(run.code == .fault)
-        #expect(run.errors.contains("an answer that does not fit the request"))
+        #expect(run.errors.contains("answer does not match the request"))
     }
 
     @Test("the status of another account is a fault")

@@ -76,7 +76,9 @@ struct PasswordTests {
             words, input: "secret\n",
             [[.receive, .send(.passwordWanted(account: "bob")), .hang]])
         #expect(run.code == .fault)
-        #expect(run.errors.contains("unexpectedly asked for the password of bob: it was not sent"))
+        #expect(
+            run.errors.contains(
+                "unexpectedly asked for the password of bob. The password was not sent"))
         #expect(run.requests == [.enable(account: alice)])
     }
 

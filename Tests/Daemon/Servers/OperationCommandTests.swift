@@ -64,7 +64,7 @@ extension SecondDaemonTests {
             #expect(first.code == .done, "\(first.told)")
             #expect(
                 first.told.hasPrefix(
-                    "swipe your finger across the reader to allow operations to be listed"))
+                    "swipe your finger across the reader to list operations"))
             #expect(first.text.contains(paid.prefix(8)) && first.text.contains("pay 10 EUR…"))
             let shown = try signet(fixture, "operations", "show", String(paid.prefix(6)))
             #expect(shown.told == "" && shown.text.hasSuffix("  | pay 10 EUR\n  | to Bob\n"))

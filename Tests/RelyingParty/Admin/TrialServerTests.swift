@@ -193,7 +193,7 @@ struct TrialServerTests {
             attributes: [.posixPermissions: 0o700])
         for (name, text) in [("notes", "mine"), ("server.conf", "[listen]\naddress = ::\n")] {
             try scratch.write("foreign/\(name)", text)
-            #expect(try refusal(foreign).contains("has files that --try did not make"))
+            #expect(try refusal(foreign).contains("has files that --try did not create"))
             #expect(try scratch.read("foreign/\(name)") == Array(text.utf8))
             try FileManager.default.removeItem(atPath: "\(foreign)/\(name)")
         }

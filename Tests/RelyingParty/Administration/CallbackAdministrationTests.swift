@@ -25,7 +25,7 @@ struct CallbackAdministrationTests {
         let json = try await server.administer("callback", "show", "shop", "--json").joined()
         #expect(json.contains(#""waiting":2"#) && json.contains(#""url":"\#(url)""#))
         let removed = try await server.administer("callback", "remove", "shop")
-        #expect(removed == ["'shop' is not notified any more; 2 events were not sent"])
+        #expect(removed == ["'shop' is no longer notified; 2 events were not sent"])
         #expect(await server.fault("callback", "show", "shop")?.status == 3)
         #expect(await server.fault("callback", "remove", "shop")?.status == 3)
         try await server.makeEvents(1)

@@ -91,7 +91,7 @@ struct FirstStartTests {
         try remove(home)
         let missing = try home.administer("application", "list")
         #expect(missing.ending == .exited(1))
-        #expect(missing.errors.contains("is missing: start the server first, which makes it"))
+        #expect(missing.errors.contains("is missing: start the server first, which creates it"))
         try ServerProcess(home).stop()
     }
 

@@ -31,7 +31,7 @@ struct AffectedKeys {
         } + (signing ? [AffectedKeysMessages.signingEnded] : [])
     }
 
-    /// The same report in JSON.
+    /// The report after a change of fingers, as members of a JSON document.
     var members: [(String, JSON)] {
         [
             ("serversEnded", .array(servers.map { JSON.bytes($0.bytes) })),

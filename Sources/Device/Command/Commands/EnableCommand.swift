@@ -14,7 +14,7 @@ struct EnableCommand: Command {
         forms: [
             FormSyntax(), FormSyntax(.signing),
             FormSyntax(
-                .server(summary: "register this device at this server, and do nothing else"),
+                .server(summary: "only register this device at this server"),
                 options: [.name, .password, .passwordKey]),
             FormSyntax(.keyring), FormSyntax(.noKeyring),
         ], options: [.account, .passwordStdin, .json])
@@ -72,7 +72,7 @@ struct EnableCommand: Command {
 extension OptionSyntax {
     fileprivate static let passwordKey = OptionSyntax(
         "password-key",
-        summary: "make a new key for your password there, as after the password was changed")
+        summary: "create a new key for your password there (needed after a password change)")
     fileprivate static let keyring = OptionSyntax(
         "keyring",
         summary: "store the login password for the keyring, to be released by a touch at login")

@@ -77,7 +77,8 @@ struct FingerExchange {
     /// it.
     var isAtTerminal: Bool { !run.isJSON && run.environment.columns() != nil }
 
-    /// Warns of what a change of fingers will end, before the password or a touch is asked for.
+    /// Warns about everything that a change of fingers will end, before the password or a touch is
+    /// asked for.
     func warn(of affected: AffectedKeys, secrets: UInt32?) {
         guard isAtTerminal else { return }
         if let secrets { run.environment.say(FingerMessages.warning(secrets)) }
@@ -194,12 +195,12 @@ enum FingerMessages {
     static func warning(_ count: UInt32) -> Text {
         guard count != 1 else {
             return """
-                1 secret is sealed to the present fingers: after this change, you will have to set \
+                1 secret is sealed to the current fingers: after this change, you will have to set \
                 it again
                 """
         }
         return """
-            \(number: count) secrets are sealed to the present fingers: after this change, you \
+            \(number: count) secrets are sealed to the current fingers: after this change, you \
             will have to set them again
             """
     }

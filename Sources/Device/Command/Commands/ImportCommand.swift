@@ -210,8 +210,8 @@ enum ImportMessages {
     /// Why not to use `fprintd-delete` if a reader stores the prints.
     static let notFprintdDelete: Text =
         """
-        do not use 'fprintd-delete' with a reader that stores prints itself: it deletes them on \
-        the reader, too
+        do not use 'fprintd-delete' with a reader that stores prints itself: it also deletes them \
+        from the reader
         """
 
     /// The result for a file, and the reason; `subject` is the daemon's detail.

@@ -9,6 +9,10 @@ import LoginProtocol
 import Posix
 import SignedFormats
 
+// How `signet operations` lists, shows and decides. An operation is decided only after its whole
+// text has been written to standard output, by the same request that signs it, so the user has been
+// shown exactly what is signed. A server that cannot be asked does not hide the others' operations,
+// but the command then fails.
 extension OperationsCommand {
     /// `signet operations [list | show ID | approve ID | reject ID | watch]`
     func perform() throws(CommandFault) {
@@ -271,7 +275,7 @@ extension OperationsCommand {
 enum OperationsMessages {
     /// Several ids start with this.
     static func ambiguous(_ typed: Bytes) -> Text {
-        "several operations begin with \(typed): type more of the id, or add '--server'"
+        "several operations begin with \(typed): type more of the ID, or add '--server'"
     }
 
     /// No id starts with this.
@@ -290,7 +294,7 @@ enum OperationsMessages {
     /// What the touch is for: to list operations.
     /// `action` is as in `Prompt.action`.
     static func reading(_ action: Text) -> Text {
-        "\(action) to allow operations to be listed for the next 30 days"
+        "\(action) to list operations for the next 30 days"
     }
 
     /// What the touch is for: to decide an operation.
@@ -326,7 +330,7 @@ enum OperationsMessages {
     /// The argument is neither an id nor the start of one.
     static func badID(_ typed: Bytes) -> Text {
         """
-        \(typed) is not an operation's id: type 4 to 32 hexadecimal digits, as 'signet operations' \
+        \(typed) is not an operation ID: type 4 to 32 hexadecimal digits, as 'signet operations' \
         shows them
         """
     }
@@ -337,15 +341,15 @@ enum OperationsMessages {
 
     /// What the password is for, before it is asked for: to list operations.
     static let readingByPassword: Text =
-        "your password allows operations to be listed for the next 30 days"
+        "enter your password to list operations for the next 30 days"
 
     /// What the password is for, before it is asked for: to decide an operation.
     static func byPassword(choice: OperationChoice, id: Bytes, server: ServerURL) -> Text {
         switch choice {
         case .approve:
-            "your password approves operation \(id) of \(server), or press Ctrl-C to stop"
+            "enter your password to approve operation \(id) of \(server), or press Ctrl-C to stop"
         case .reject:
-            "your password rejects operation \(id) of \(server), or press Ctrl-C to stop"
+            "enter your password to reject operation \(id) of \(server), or press Ctrl-C to stop"
         }
     }
 
@@ -354,12 +358,12 @@ enum OperationsMessages {
         switch factor {
         case .finger:
             """
-            operation \(id) of \(server) needs your password, too. Run this command again with \
+            operation \(id) of \(server) also needs your password. Run this command again with \
             '--password'
             """
         case .password:
             """
-            operation \(id) of \(server) needs a touch, too. Run this command again without \
+            operation \(id) of \(server) also needs a touch. Run this command again without \
             '--password'
             """
         }

@@ -146,6 +146,6 @@ enum LoginMessages {
 
     /// What the password is for, before it is asked for.
     static func loggingInByPassword(server: ServerURL, as account: ServerAccountName) -> Text {
-        "your password logs in to \(server) as \(account), or press Ctrl-C to stop"
+        "enter your password to log in to \(server) as \(account), or press Ctrl-C to stop"
     }
 }

@@ -8,6 +8,9 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
+// How an operation is shown. Its text comes from an application and is escaped, so that it can
+// neither end a line nor imitate the command's own output. It is cut in lists only, never before a
+// decision.
 extension OperationAnswer {
     /// The complete id in hexadecimal.
     var id: Bytes { content.operation.hexadecimal }

@@ -86,8 +86,8 @@ enum ReaderWatchResultMessages {
     /// At the start.
     static func watching(_ name: Bytes, id: Bytes) -> Text {
         """
-        watching \(name) (\(id)). Try your fingers on it: they are compared with no fingerprint, \
-        and nothing is stored. Press Ctrl-C to stop
+        watching \(name) (\(id)). Try your fingers on it: they are not compared with any \
+        fingerprint, and nothing is stored. Press Ctrl-C to stop
         """
     }
 

@@ -7,8 +7,8 @@ import JSONFormat
 import LoginMessages
 import LoginProtocol
 
-/// `signet readers`: lists the readers, shows what one reports, and lists or deletes the prints that
-/// they store.
+/// `signet readers`: lists the readers, shows what one reports, and lists or deletes the prints
+/// that they store.
 struct ReadersCommand: Command {
     static let helpPosition = 90
     static let syntax = CommandSyntax(
@@ -127,7 +127,7 @@ extension OptionSyntax {
     fileprivate static let watch = OptionSyntax(
         "watch", summary: "show what a reader reports while you try fingers on it; root only")
     fileprivate static let prints = OptionSyntax(
-        "prints", summary: "list what the readers store, and whose it is; root only")
+        "prints", summary: "list the fingerprints on the readers, and their owners; root only")
     fileprivate static let deleteForeign = OptionSyntax(
         "delete-foreign",
         summary: "delete fingerprints that belong to no account here from the readers; root only")

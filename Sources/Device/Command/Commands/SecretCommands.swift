@@ -252,7 +252,7 @@ extension OperandSyntax {
 
 extension OptionSyntax {
     fileprivate static let noNewline = OptionSyntax(
-        "no-newline", short: "n", summary: "add no newline on a terminal; short form: -n")
+        "no-newline", short: "n", summary: "do not add a newline on a terminal; short form: -n")
 }
 
 /// Messages of `signet secret`, and messages about secrets in other commands.

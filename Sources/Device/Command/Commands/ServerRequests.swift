@@ -282,8 +282,8 @@ enum ServerMessages {
     /// The argument of `--name` cannot be a device's name.
     static func badName(_ text: Bytes) -> Text {
         """
-        \(text) cannot be the name of a device. A name has up to 64 letters without accents, \
-        digits, spaces and .-_()+, and begins with a letter or digit
+        \(text) is not a valid device name. A name has up to 64 letters without accents, digits, \
+        spaces and .-_()+, and begins with a letter or digit
         """
     }
 
@@ -377,12 +377,12 @@ enum ServerMessages {
 
     /// What the password is for, before it is asked for.
     static func enablingByPassword(server: ServerURL) -> Text {
-        "your password registers this device at \(server), or press Ctrl-C to stop"
+        "enter your password to register this device at \(server), or press Ctrl-C to stop"
     }
 
     /// What the touch is for.
     static func makingPasswordKey(_ action: Text, server: ServerURL) -> Text {
-        "\(action) to let your password log in to \(server), too"
+        "\(action) to allow logins to \(server) with your password as well"
     }
 
     /// The key for the password was made.
@@ -395,10 +395,13 @@ enum ServerMessages {
         "if a finger cannot be used, 'signet login --password' logs in with your password"
     /// A finger has failed where the password would do.
     static let passwordInstead: Text =
-        "if the finger is hurt: this server accepts your password, too. Add '--password'"
+        "if you cannot use your finger: this server also accepts your password. Add '--password'"
     /// The server's policy rejects the password, or the device's claims.
     static let passwordRefused: Text =
-        "the server does not accept passwords for this, or keys that are stored like this one"
+        """
+        the server does not accept passwords for this, or does not accept keys stored like this \
+        one
+        """
 
     /// The password must wait, after failures of fingers and passwords together.
     static func passwordPaused(seconds: UInt32) -> Text {

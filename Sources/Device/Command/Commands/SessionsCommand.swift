@@ -14,7 +14,7 @@ struct SessionsCommand: Command {
     static let helpPosition = 175
     static let syntax = CommandSyntax(
         "sessions",
-        summary: "show where you are logged in at servers, and end these sessions",
+        summary: "list your sessions at servers, and end them",
         forms: [
             FormSyntax(), FormSyntax(word: "list"),
             FormSyntax(
@@ -258,7 +258,7 @@ extension SessionAnswer {
 
 extension OptionSyntax {
     fileprivate static let allSessions = OptionSyntax(
-        "all", summary: "end all sessions at the server, also those of this device")
+        "all", summary: "end all sessions at the server, including this device's")
 }
 
 extension ValueSyntax {
@@ -274,11 +274,11 @@ enum SessionsMessages {
         "id", "server", "device", "began", "refreshed", "ends", "by", "from", "program",
     ]
     /// There is no session.
-    static let none: Text = "there are no sessions: you are logged in nowhere"
+    static let none: Text = "no sessions: you are not logged in at any server"
     /// How to continue, after the sessions.
     static let next: Text =
         """
-        names of devices and programs are their own claims. To end a session: 'signet sessions end \
+        names of devices and programs are unverified. To end a session: 'signet sessions end \
         ID', or 'end --all'
         """
 
@@ -304,24 +304,24 @@ enum SessionsMessages {
 
     /// What the touch is for; `action` as `Prompt.action` has it.
     static func reading(_ action: Text) -> Text {
-        "\(action) to allow sessions to be listed and ended for the next 30 days"
+        "\(action) to list and end sessions for the next 30 days"
     }
 
     /// What the password is for, before it is asked for.
     static let readingByPassword: Text =
-        "your password allows sessions to be listed and ended for the next 30 days"
+        "enter your password to list and end sessions for the next 30 days"
 
     /// The argument is neither an id nor the start of one.
     static func badID(_ typed: Bytes) -> Text {
         """
-        \(typed) is not a session's id: type 4 to 32 hexadecimal digits, as 'signet sessions' \
-        shows them
+        \(typed) is not a session ID: type 4 to 32 hexadecimal digits, as 'signet sessions' shows \
+        them
         """
     }
 
     /// Several ids start with this.
     static func ambiguous(_ typed: Bytes) -> Text {
-        "several sessions begin with \(typed): type more of the id, or add '--server'"
+        "several sessions begin with \(typed): type more of the ID, or add '--server'"
     }
 
     /// No id starts with this.
@@ -331,21 +331,24 @@ enum SessionsMessages {
 
     /// The account is registered at several servers.
     static let chooseServer: Text =
-        "you are registered at several servers: say with '--server URL' where to end all sessions"
+        """
+        you are registered at several servers. Choose the one where all sessions end with \
+        '--server URL'
+        """
 
     /// One session was ended.
     static func ended(_ id: Bytes, at server: ServerURL) -> Text {
         """
-        session \(id) at \(server) is ended. An access token of it may be accepted for a few \
-        minutes more, where the server is not asked
+        session \(id) at \(server) has ended. Services that do not check with the server may \
+        accept its access token for a few more minutes
         """
     }
 
     /// All sessions were ended.
     static func endedAll(_ count: UInt32, at server: ServerURL) -> Text {
         """
-        sessions ended at \(server): \(number: count). Access tokens of them may be accepted for a \
-        few minutes more, where the server is not asked
+        sessions ended at \(server): \(number: count). Services that do not check with the server \
+        may accept their access tokens for a few more minutes
         """
     }
 }

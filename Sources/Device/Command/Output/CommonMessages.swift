@@ -8,13 +8,13 @@ enum CommonMessages {
     /// The answer cannot be read.
     static let malformed: Text =
         """
-        the fingerprint service's answer was not understood: do 'signet' and the service have the \
-        same version? See 'signet --version' and 'systemctl try-restart signetd'
+        the fingerprint service's answer was not understood: are 'signet' and the service the same \
+        version? See 'signet --version' and 'systemctl try-restart signetd'
         """
 
     /// The answer does not belong to the request.
     static let unexpected: Text =
-        "the fingerprint service gave an answer that does not fit the request. Try again"
+        "the fingerprint service's answer does not match the request. Try again"
 
     /// A system call failed.
     static func failed(_ reason: Bytes) -> Text { "\(reason)" }

@@ -39,7 +39,7 @@ struct Progress {
             message = invitation
         case .waiting, .retry, .noMatch, .passwordStale, .askingServer, .preparing, .offer:
             message = notice.text ?? ""
-        // These get a line of their own, which is not overwritten.
+        // These get their own line, which is not overwritten.
         case .contended, .printLost:
             end()
             if let text = notice.text { environment.say(text) }

@@ -20,14 +20,14 @@ extension OptionSyntax {
         summary: "read the password from standard input, up to the end of the line")
     static let reader = OptionSyntax(
         "reader", ValueSyntax("ID", kind: .listed(member: "id", by: "readers")),
-        summary: "the reader to use, by the id that 'signet readers' shows")
+        summary: "the ID of the reader to use, as 'signet readers' shows it")
     static let server = server(summary: "for this server only")
     static let signing = OptionSyntax(
         "signing", summary: "create, or destroy, the key that signs files and challenges")
     static let body = OptionSyntax(
         "body", ValueSyntax("FILE", kind: .file), summary: "the file with the body of the request")
     static let replace = OptionSyntax(
-        "replace", summary: "replace the secret of this name, if it exists")
+        "replace", summary: "replace an existing secret of this name")
     static let force = force(
         summary: "show it on a terminal even if it is not text")
 

@@ -250,6 +250,9 @@ enum DaemonExchangeMessages {
     static let tryAgain: Text = "the password was wrong: try again"
     /// The daemon asked for a password that the request does not need.
     static func foreignPassword(_ account: AccountName) -> Text {
-        "the fingerprint service unexpectedly asked for the password of \(account): it was not sent"
+        """
+        the fingerprint service unexpectedly asked for the password of \(account). The password \
+        was not sent
+        """
     }
 }

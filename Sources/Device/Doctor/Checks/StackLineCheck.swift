@@ -130,7 +130,7 @@ extension StackLineCheck {
         Finding(
             "socket-elsewhere", level: .note, area: .stacks, subject: services,
             what: "\(services): pam_signet is configured to use the daemon at \(path)",
-            why: "this command and all other programs use /run/signet/signetd.sock",
+            why: "all programs, including this one, use /run/signet/signetd.sock",
             mend: "grep -r socket= /etc/pam.d")
     }
 

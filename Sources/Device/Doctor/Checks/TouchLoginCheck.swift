@@ -41,7 +41,7 @@ struct TouchLoginCheck {
             remarks.append { Self.failuresStay($0, file: file) }
         }
         // pam_faillock rejects users only after failed passwords, which a touch neither adds nor
-        // clears. The finger has a lockout of its own.
+        // clears. The finger has its own lockout.
         let isReset = reached.contains { handlers[$0].role == .failureReset }
         let gates = missed.filter { handler in
             handler.role == .gate

@@ -5,7 +5,8 @@ import SignedFormats
 /// The user's languages, as the variables of the locale name them: locale(7), and GNU's
 /// `LANGUAGE`.
 package struct Languages: Equatable, Sendable {
-    /// The directories' names of the catalogues to be looked for, the most wanted first: `de_AT`, `de`.
+    /// The directories' names of the catalogues to be looked for, the most wanted first: `de_AT`,
+    /// `de`.
     ///
     /// Empty for English, which needs none. None has any byte but letters and one `_`.
     package private(set) var names: [Bytes] = []
@@ -15,9 +16,10 @@ package struct Languages: Equatable, Sendable {
 
     /// From the variables' values; one that is empty counts as not set.
     ///
-    /// English where no UTF-8 is wanted: what is shown is never anything else.
+    /// English if the locale's encoding is not UTF-8, because texts are only ever shown in UTF-8.
     ///
-    /// - Parameter isConsole: whether it is shown on Linux's own console, whose fonts have no Japanese.
+    /// - Parameter isConsole: whether it is shown on Linux's own console, whose fonts have no
+    ///   Japanese.
     package init(isConsole: Bool, _ value: (StaticString) -> Bytes?) {
         func first(_ variables: [StaticString]) -> Bytes? {
             for variable in variables {
