@@ -133,7 +133,7 @@ extension Site {
         let session = BrowserSession(confirmed, seconds: settings.sessionSeconds, clock: clock)
         let fresh = try Cookie.fresh()
         guard await browsers.signIn(session, for: fresh) else {
-            // Nobody will use them: they must not live until they expire.
+            // No one will use them: they must not live until they expire.
             try? await server.revoke(confirmed.tokens)
             throw .notNow("too many browsers are signed in")
         }

@@ -71,7 +71,7 @@ export class KeySource {
     this.#clock = clock
   }
 
-  /** The point of a key, or undefined; throws `unavailable` if no keys can be had. */
+  /** The point of a key, or undefined; throws `unavailable` if no keys can be fetched. */
   async point(kid) {
     const point = this.#current()?.point(kid)
     if (point !== undefined) {

@@ -77,7 +77,7 @@ class KeySource:
         self._why = "not fetched yet"
 
     def point(self, kid: str) -> Optional[bytes]:
-        """The point of a key, or None; raises `unavailable` if no keys can be had."""
+        """The point of a key, or None; raises `unavailable` if no keys can be fetched."""
         keys = self._current()
         if keys is not None and self._age() < self._max_age / 2 and keys.point(kid) is not None:
             return keys.point(kid)

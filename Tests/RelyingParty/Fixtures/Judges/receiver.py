@@ -26,7 +26,7 @@ class Receiver(BaseHTTPRequestHandler):
             event = self.server.callbacks.verify(self.rfile.read(length))
         except VerificationFailure as failure:
             print("refused:", failure, flush=True)
-            # 503 if the server's keys cannot be had: the event is then sent again.
+            # 503 if the server's keys cannot be fetched: the event is then sent again.
             return self.answer(503 if failure.code == "unavailable" else 400)
         # An event may come several times, and in any order: remember its id where you act on it.
         if event.id not in self.server.seen:
