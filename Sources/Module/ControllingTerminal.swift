@@ -36,7 +36,7 @@ final class ControllingTerminal {
         return !ControllingTerminal(file: file).isForeground
     }
 
-    /// Opens the controlling terminal with a file description of its own, so that O_NONBLOCK does
+    /// Opens the controlling terminal with its own file description, so that O_NONBLOCK does
     /// not affect other processes.
     private static func own(_ mode: Int32) -> ModuleDescriptor? {
         ModuleDescriptor(

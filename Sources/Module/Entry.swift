@@ -77,7 +77,7 @@ public func pam_sm_chauthtok(
 
 /// Logs that the stack's line is a mistake, and returns PAM_IGNORE.
 ///
-/// PAM_IGNORE authenticates nobody: libpam fails a stack in which no other module decides.
+/// PAM_IGNORE authenticates no one: libpam fails a stack in which no other module decides.
 private func notServed(_ handle: OpaquePointer?, type: StaticString) -> Int32 {
     if let application = unsafe Application(handle, flags: 0) {
         let type = Text(escaping: type.bytes)

@@ -10,7 +10,7 @@ import SignedFormats
 ///
 /// `prove` is the whole of pam_sm_authenticate. It returns only if the daemon sent a statement
 /// about exactly this login, signed by the account's registered key over a challenge of 32 random
-/// bytes made here, if the server's verdict (with `server=`) is good as well, and if the daemon
+/// bytes made here, if the server's verdict (with `server=`) is valid as well, and if the daemon
 /// then confirmed the proof. The names come from the application, which may be unprivileged, and
 /// need not be UTF-8.
 final class Login {
@@ -35,8 +35,8 @@ final class Login {
 
     /// Authenticates the user, and returns only if that succeeded.
     ///
-    /// It blocks the application for up to the `timeout=` of the stack's line, after each stop
-    /// anew, and stores on the PAM handle what `SetCredentials` needs to know later.
+    /// It blocks the application for up to the `timeout=` of the stack's line, and again after
+    /// each stop. It stores on the PAM handle what `SetCredentials` needs to know later.
     ///
     /// - Throws: every other outcome, including a password typed instead of a touch.
     static func prove(
@@ -71,7 +71,7 @@ final class Login {
         guard command != nil else {
             throw .unavailable("the command line cannot be shown clearly", shown: Prompt.unclear)
         }
-        // `delay=` gives users of a greeter time to type; a password line of our own makes it
+        // `delay=` gives users of a greeter time to type; our own password line makes it
         // needless.
         if place.terminal == nil { Login.pause(milliseconds: options.delayMilliseconds) }
         // A program that blocks SIGTSTP never stops, so the number of rounds is limited.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcurl. curl_easy_setopt and curl_easy_getinfo are variadic, so each type has a line of its own.
+// libcurl. curl_easy_setopt and curl_easy_getinfo are variadic, so each type has its own line.
 #ifndef SIGNET_CCURL_H
 #define SIGNET_CCURL_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // libmicrohttpd: HTTP/1.1 with TLS by GnuTLS. MHD_get_connection_info is variadic, so each answer
-// has a line of its own; a va_list is taken by C alone, so the logger fills its line here.
+// has its own line; a va_list is taken by C alone, so the logger fills its line here.
 #ifndef SIGNET_CMICROHTTPD_H
 #define SIGNET_CMICROHTTPD_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libpam, as an application calls it, and what a password check in a process of its own needs.
+// libpam, as an application calls it, and what a password check in its own process needs.
 //
 // No _GNU_SOURCE: it changes structures that Glibc's own Swift module has imported without it.
 #ifndef SIGNET_CPAM_H

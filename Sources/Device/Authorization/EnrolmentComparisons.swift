@@ -81,7 +81,7 @@ package struct EnrolmentComparisons: Equatable, Sendable {
 
     /// Returns the state after the finger was compared.
     ///
-    /// A pause that this comparison started begins anew now.
+    /// A pause that this comparison started starts over now.
     package func afterComparison(at now: Lockout.Moment) -> EnrolmentComparisons {
         var next = self
         if pausedAt != nil { next.pausedAt = now }

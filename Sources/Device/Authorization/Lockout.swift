@@ -2,10 +2,11 @@
 /// Limits failed matches of an account's fingers, and of its password where that takes a finger's
 /// place.
 ///
-/// Failures of both count together. Every fifth failed match locks the fingers for 30 seconds, and twenty since the last success
-/// lock them until the user gives the password. A scan of bad quality is not a failure. The caller
-/// stores each new state before it acts on it, so an attempt counts as failed from its beginning,
-/// and a crash or a killed daemon does not undo it. A reboot does not shorten a pause.
+/// Failures of both count together. Every fifth failed match locks the fingers for 30 seconds, and
+/// twenty since the last success lock them until the user gives the password. A scan of bad quality
+/// is not a failure. The caller stores each new state before it acts on it, so an attempt counts as
+/// failed from its beginning, and a crash or a killed daemon does not undo it. A reboot does not
+/// shorten a pause.
 package struct Lockout: Equatable, Sendable {
     /// The number of failed matches after which the fingers are locked for a pause.
     package static let failuresPerPause: UInt32 = 5
@@ -93,8 +94,8 @@ package struct Lockout: Equatable, Sendable {
     /// Returns the state to store before the reader is asked or a password is checked: one more
     /// failure.
     ///
-    /// Every fifth failure starts a pause at `now`, and so does each one from the twentieth on. Call
-    /// it only if `verdict` or `passwordVerdict` is `.open`.
+    /// Every fifth failure starts a pause at `now`, and so does each one from the twentieth on.
+    /// Call it only if `verdict` or `passwordVerdict` is `.open`.
     package func beginningAttempt(at now: Moment) -> Lockout {
         var next = self
         next.failures = min(failures, Lockout.failuresUntilPassword - 1) + 1
@@ -105,7 +106,7 @@ package struct Lockout: Equatable, Sendable {
 
     /// Returns the state after the attempt that this state was stored for did not match.
     ///
-    /// A pause that the attempt started begins anew now, since the wait for the finger must not
+    /// A pause that the attempt started starts over now, since the wait for the finger must not
     /// count towards it.
     package func afterMismatch(at now: Moment) -> Lockout {
         var next = self

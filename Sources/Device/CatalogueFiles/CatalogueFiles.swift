@@ -3,6 +3,8 @@ import LoginMessages
 import LoginProtocol
 import Posix
 
+// Finds the caller's catalogue of translations. A file counts only if root alone could have put it
+// there, since its words are shown as the program's own; otherwise the texts are in English.
 extension Catalogue {
     /// The catalogue of translations for the language in the caller's environment.
     ///

@@ -2,6 +2,9 @@
 import Domain
 import LoginProtocol
 
+// The frames of answers: their kinds, and how they are written and read. Both directions stand side
+// by side, and decoding accepts exactly what encoding writes: a frame with a missing, additional or
+// misordered field is a fault, not a partial answer.
 extension Answer {
     /// The kind of this answer's frame.
     package var kind: AnswerKind {

@@ -19,7 +19,7 @@ package protocol DaemonRequest: Equatable, Sendable {
     ///
     /// It is empty if there is no such command.
     static var command: String { get }
-    /// The same command as `signet log` shows it for a refused attempt; usually the same text.
+    /// That command as `signet log` shows it for a refused attempt; usually the same text.
     static var loggedCommand: String { get }
 
     /// The account that it is about; nil if it is about no account.

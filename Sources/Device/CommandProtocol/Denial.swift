@@ -192,7 +192,7 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
 package typealias Denial = DenialOf<DenialReason>
 
 extension Denial {
-    /// The same denial for a login; nil if the reason is one that only commands can get.
+    /// This denial as one of a login; nil if the reason is one that only commands can get.
     package var toLogin: LoginDenial? {
         LoginDenialReason(rawValue: reason.rawValue).map { reason in
             LoginDenial(

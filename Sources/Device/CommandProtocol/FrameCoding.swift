@@ -2,6 +2,8 @@
 import Domain
 import LoginProtocol
 
+// Fields that the frames of several families share. Each pair of functions, one that writes and one
+// that reads, agrees on when a field is left out, so that every content has exactly one encoding.
 extension FrameWriter {
     /// Appends a flag as 0 or 1, unless it is nil.
     mutating func put(_ field: Field, flagIfPresent flag: Bool?) throws(WireFault) {

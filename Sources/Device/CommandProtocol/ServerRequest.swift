@@ -241,7 +241,7 @@ extension Bytes {
     var isVisible: Bool { allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
-/// The codes of a server's refusal that have a message of their own, besides those of
+/// The codes of a server's refusal that have their own message, besides those of
 /// `UnmetRequirement`.
 ///
 /// docs/developer/SERVER-INTEGRATE.md lists all codes.

@@ -3,7 +3,7 @@ import LoginProtocol
 
 /// The operation that a request asks for: the kind of its frame, and its name.
 ///
-/// Each type of request has a verb of its own; there are no others.
+/// Each type of request has its own verb; there are no others.
 package struct Verb: Hashable, Sendable {
     /// The frame's kind.
     package let rawValue: UInt8

@@ -190,7 +190,7 @@ package enum Settings {
             // Display managers with one service for all logins. Their services `-autologin` and
             // `-greeter` are separate and ask for nothing.
             "lightdm", "sddm", "plasmalogin", "lxdm", "xdm", "wdm", "slim", "ly",
-            // greetd, for every greeter except COSMIC's, which uses a service of its own.
+            // greetd, for every greeter except COSMIC's, which uses its own service.
             "greetd", "cosmic-greeter",
         ]), accepts: .plainNames,
         purpose: "services that may get the login password for the keyring after a touch")

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// How values are written in configuration files. A value outside the form or the bounds that its
+// setting accepts is rejected, never rounded or cut, because it may be one that forbids something.
 extension SettingValue {
     /// The value as it is written in a file.
     package var text: String {

@@ -63,7 +63,7 @@ package final class PasswordProof<Verified: Sendable>: Sendable {
 
 /// Asks for a password and has it checked.
 ///
-/// The daemon has one implementation, which has libpam check it in a process of its own. The gate
+/// The daemon has one implementation, which has libpam check it in a separate process. The gate
 /// trusts its verdict: a value other than nil makes a `PasswordMatch`.
 package protocol PasswordJudge: Sendable {
     /// The account, and the client that is asked.
@@ -118,10 +118,10 @@ package final class PasswordGate<Judge: PasswordJudge> {
     ///   - presence: Evidence that the requester is at the machine. It is examined again before the
     ///     password is asked for, and after the verdict.
     ///   - ledger: The failed attempts of the account.
-    /// - Throws: `notPermitted` if the presence is for another account; `wrongPassword`; the lockout
-    ///   that a wrong password has caused; `suspending`, `cancelled`; `changedMeanwhile` if presence
-    ///   no longer holds after the verdict; also what the first examination, the ledger and the
-    ///   judge throw.
+    /// - Throws: `notPermitted` if the presence is for another account; `wrongPassword`; the
+    ///   lockout that a wrong password has caused; `suspending`, `cancelled`; `changedMeanwhile` if
+    ///   presence no longer holds after the verdict; also what the first examination, the ledger
+    ///   and the judge throw.
     package func password(
         of account: UInt32, query: Judge.Query, presence: Presence,
         counting ledger: any LockoutLedger

@@ -18,9 +18,9 @@ final class DaemonWatch {
     enum News {
         /// A touch was requested, or has ended.
         case event(EventAnswer)
-        /// The daemon has exited or was replaced, so none of its touches is requested any more.
+        /// The daemon has exited or was replaced, so none of its touches is still requested.
         case gone
-        /// No event will arrive any more, for this reason.
+        /// No further event will arrive, for this reason.
         case failed(Text)
     }
 
@@ -56,7 +56,7 @@ final class DaemonWatch {
         connect()
     }
 
-    /// Stops watching; `tell` is not called any more.
+    /// Stops watching; `tell` is no longer called.
     func end() {
         later?.cancel()
         line?.watch.cancel()

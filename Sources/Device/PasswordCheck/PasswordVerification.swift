@@ -58,7 +58,7 @@ package enum PasswordVerification {
     /// Returns false if any step fails that matters for security.
     ///
     /// Afterwards the process has an empty environment, no descriptors but the standard streams, no
-    /// core dumps, no new privileges, a session of its own, and at most a minute to run. The time
+    /// core dumps, no new privileges, its own session, and at most a minute to run. The time
     /// limit holds even if the parent dies.
     private static func closeDoors() -> Bool {
         do throws(SystemFault) {

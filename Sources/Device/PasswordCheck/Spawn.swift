@@ -2,6 +2,8 @@
 import CPAM
 import Glibc
 
+// Starts `verify-password`, which must inherit nothing from the daemon but the pipe with the
+// password: no other descriptor, no environment, and no blocked or ignored signal.
 extension PasswordCheck {
     /// Starts the program with default signal handling and the pipe as its standard input.
     ///
@@ -43,7 +45,7 @@ extension PasswordCheck {
 
     /// Resets the signal mask and handlers.
     ///
-    /// The daemon blocks signals in order to read them, and its child must not inherit that.
+    /// The daemon blocks signals to read them, and its child must not inherit that.
     private static func reset(_ attributes: inout posix_spawnattr_t) -> Bool {
         var none = sigset_t()
         var all = sigset_t()

@@ -3,7 +3,7 @@ import MainContext
 import Posix
 import ReaderProtocol
 
-/// One request from signetd, on a connection of its own; closing the connection cancels it.
+/// One request from signetd, on its own connection; closing the connection cancels it.
 ///
 /// It collects the request and its templates, runs it on the readers' actor, and relays signetd's
 /// judgements. A malformed frame, or one that is not allowed at that point, cancels the request. If

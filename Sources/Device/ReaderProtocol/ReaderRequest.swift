@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// A request from signetd to the reader process; each has a connection of its own.
+/// A request from signetd to the reader process; each has its own connection.
 ///
 /// The templates that belong to a request follow it (`ReaderQuestion.template`). A request ends
 /// with a final reply (`ReaderReply`), or is cancelled when signetd closes the connection. Time

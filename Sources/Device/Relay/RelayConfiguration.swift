@@ -3,6 +3,8 @@ import Configuration
 import ConfigurationFiles
 import HTTPClient
 
+// The limits and the trust of connections to servers, from `[relay]` in signet.conf(5) alone. No
+// environment variable has a say, so a caller cannot redirect requests.
 extension ClientConfiguration {
     /// The maximum size in bytes of an answer other than a list: tokens and a verdict, with
     /// reserve.

@@ -4,7 +4,7 @@ import LoginProtocol
 import Posix
 import Synchronization
 
-/// Accepts connections from signetd, and serves each on a thread of its own, up to a limit.
+/// Accepts connections from signetd, and serves each on its own thread, up to a limit.
 ///
 /// Only the uid `caller` may connect, according to the kernel. A connection above the limit is
 /// closed at once, and one that sends an invalid request or nothing for `patience` is closed as

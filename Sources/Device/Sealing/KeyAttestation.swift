@@ -45,7 +45,7 @@ package struct AttestationAnswer: Sendable {
     package let quote: (signed: Signed, log: [UInt8])?
 }
 
-/// What a server wants a TPM to prove, and what it gave for that.
+/// What a server requires a TPM to prove, and the secret that it issued for the proof.
 package struct AttestationOrder: Sendable {
     /// The server's secret: a TPM2B_ID_OBJECT without its length.
     package let credential: [UInt8]

@@ -19,7 +19,7 @@ package enum SealingUse: Equatable, Sendable {
     /// A key that signs for a server once the account's password was given.
     ///
     /// It is not bound to fingers, but to the digest of the account's entry in shadow(5), which is
-    /// stored nowhere: a key made for another password does not open.
+    /// not stored anywhere: a key made for another password does not open.
     case passwordKey(password: [UInt8])
 
     /// What a key of this kind opens for.
@@ -59,7 +59,8 @@ package struct SealingContext: Equatable, Sendable {
     /// The enrolled fingers.
     package let enrolment: EnrolmentState
 
-    /// Creates a context. Returns nil unless the name and the relying party have 1 to 255 bytes each.
+    /// Creates a context. Returns nil unless the name and the relying party have 1 to 255 bytes
+    /// each.
     package init?(
         account: AccountName, uid: UInt32, item: some FixedBytes, relyingParty: String,
         use: SealingUse = .credential, enrolment: EnrolmentState

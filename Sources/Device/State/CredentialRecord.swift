@@ -46,7 +46,7 @@ struct SealedCredential: Equatable, Sendable {
     var storage: [ReaderStorage] = []
 }
 
-/// The record `credential`: a credential, or the reason why there is none any more.
+/// The record `credential`: a credential, or the reason why there no longer is one.
 ///
 /// Version 2 is written. It adds the vault, the contents of readers and the state `changing` to
 /// version 1, which is read only by the migration.

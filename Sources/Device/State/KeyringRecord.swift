@@ -29,7 +29,7 @@ struct SealedPassword: Equatable, Sendable {
     static let limit = 1_023
 }
 
-/// The record `keyring`: a login password, or the reason why there is none any more.
+/// The record `keyring`: a login password, or the reason why there no longer is one.
 enum KeyringRecord: LineRecord, Equatable {
     case sealed(SealedPassword)
     case dropped(KeyringLoss, since: Instant)

@@ -17,7 +17,7 @@ package struct PrintOwners: Sendable {
 
     /// Records the owner of a print.
     ///
-    /// With nil, records that no account owns it any more.
+    /// With nil, records that no account owns it now.
     package func remember(_ uid: UInt32?, asOwnerOf print: [UInt8]) throws(StoreFault) {
         if let uid { return try directory.keep(OwnerRecord(uid: uid), as: name(print)) }
         try files { () throws(FileFault) in

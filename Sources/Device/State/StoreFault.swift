@@ -28,7 +28,7 @@ package enum StoreFault: Error, Equatable, Sendable {
     case readerNameTooLong
     /// The host secret could not be loaded.
     case hostSecret(HostSecretFault)
-    /// The same state was changed concurrently; nothing was written.
+    /// Another request changed the state at the same time; nothing was written.
     case changedMeanwhile
     /// The vault failed.
     case vault(VaultError)

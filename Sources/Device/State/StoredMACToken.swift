@@ -11,7 +11,7 @@ import SignedFormats
 package struct StoredMACToken: Equatable, Sendable {
     /// Whether a token may be used.
     package enum State: String, CaseIterable, Sendable {
-        /// It may be used as long as its key is good.
+        /// It may be used as long as its key is valid.
         case good = "good"
         /// The token is disabled on this machine, and the server has not been told yet.
         case removing = "removing"

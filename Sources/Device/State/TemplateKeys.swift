@@ -80,8 +80,8 @@ package final class TemplateKeys: Sendable {
 
     /// Deletes a key.
     ///
-    /// The caller ensures that no print is sealed with it, since such a print could not be opened
-    /// any more.
+    /// The caller ensures that no print is sealed with it, since such a print could no longer
+    /// be opened.
     package func remove(_ identifier: StoredTemplateKeyID) throws(StoreFault) {
         try files { () throws(FileFault) in
             try directory.remove(Self.fileName(identifier))

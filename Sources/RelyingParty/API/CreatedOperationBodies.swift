@@ -25,7 +25,7 @@ struct AdditionalData: Codable, Equatable, Sendable {
     var agent: String?
     var device: String?
 
-    /// The same data, with each text cut to 128 bytes and made `printable`.
+    /// This data with each text cut to 128 bytes and made `printable`.
     var printed: AdditionalData {
         AdditionalData(
             address: address.map { printable([UInt8]($0.utf8)) },

@@ -5,6 +5,8 @@ import LoginMessages
 import Posix
 import SQL
 
+// Commands that work on files rather than on a running service: they open the database themselves,
+// and are for the command line alone.
 extension AdminVerbs {
     /// The database and the configuration.
     static let upkeep: [AdminVerb] = [

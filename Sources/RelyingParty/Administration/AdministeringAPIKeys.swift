@@ -5,6 +5,9 @@ import LoginMessages
 import SQL
 import ServerAPI
 
+// Creates, changes, lists and revokes API keys. A key is shown once and stored as a hash. A caller
+// over HTTP can neither create nor change keys that administer, so a leaked key cannot create
+// another that outlives it.
 extension AdminVerbs {
     /// The commands for the API keys of applications.
     static let apiKeys: [AdminVerb] = [

@@ -3,6 +3,8 @@ import ArgumentSyntax
 import LoginMessages
 import SQL
 
+// Blocks and unblocks accounts, sets their flags and roles, and creates activation codes. A block
+// ends the account's sessions in the transaction that records it.
 extension AdminVerbs {
     /// The commands for accounts, and for the activation codes of their devices.
     static let accounts: [AdminVerb] = [

@@ -4,6 +4,9 @@ import LoginMessages
 import SQL
 import ServerAPI
 
+// Creates applications and sets their policies. A policy that contradicts itself or the
+// application's templates, or that no device could satisfy, is refused as a whole. Existing
+// registrations stay, and are judged by the new policy from the next call on.
 extension AdminVerbs {
     private static let policy: [OptionSyntax] = [
         .devices, .commit, .biometrics, .passwords, .keys, .secureBoot, .maximumFailures,

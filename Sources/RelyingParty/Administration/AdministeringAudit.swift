@@ -5,6 +5,8 @@ import LoginMessages
 import SQL
 import ServerAPI
 
+// Shows, verifies, exports and prunes the audit trail. Of these commands, only `audit prune`
+// deletes anything: from the oldest line on, and the trail records that it did.
 extension AdminVerbs {
     /// The audit trail.
     static let audit: [AdminVerb] = [

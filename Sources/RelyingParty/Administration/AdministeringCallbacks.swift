@@ -3,6 +3,8 @@ import ArgumentSyntax
 import LoginMessages
 import SQL
 
+// Sets, shows and removes the URL at which an application is notified. Each change applies to the
+// events that are already waiting.
 extension AdminVerbs {
     /// The commands for the URLs that applications are notified at.
     static let callbacks: [AdminVerb] = [

@@ -4,6 +4,9 @@ import Crypto
 import LoginMessages
 import SQL
 
+// Lists, rotates and retires the keys that sign tokens and verdicts. The signatures of a key that
+// was replaced remain valid for a day, or until it is retired; the key that signs now cannot be
+// retired.
 extension AdminVerbs {
     /// The server's signing keys.
     static let signingKeys: [AdminVerb] = [

@@ -6,6 +6,8 @@ import LoginMessages
 import SQL
 import ServerAPI
 
+// Lists, confirms, blocks and removes registrations. The rules of each change are those of the call
+// that an application makes (`Registrations`); the audit trail names the administrator.
 extension AdminVerbs {
     /// The commands for registrations of devices.
     static let registrations: [AdminVerb] = [

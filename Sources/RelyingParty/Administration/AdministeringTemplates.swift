@@ -3,6 +3,8 @@ import ArgumentSyntax
 import LoginMessages
 import SQL
 
+// Creates, lists and removes the templates of operations. A template cannot be changed, only
+// removed; operations keep the text that they were created with.
 extension AdminVerbs {
     /// The commands for templates of operations.
     static let templates: [AdminVerb] = [

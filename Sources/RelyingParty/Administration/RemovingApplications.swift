@@ -2,6 +2,10 @@
 import ArgumentSyntax
 import SQL
 
+// Removes applications in two stages. The first transaction ends everything that the application
+// can do, at every server of the database; the following ones erase its rows, a batch at a time, so
+// that other calls are served in between. An interrupted removal is continued by running the
+// command again.
 extension Administration {
     /// How many rows of a table one transaction deletes.
     private static let batch: Int64 = 1_000

@@ -114,7 +114,7 @@ struct CallbackCarrier: Sendable {
         configuration.totalLimit = limit
         configuration.bodyLimit = Self.answerLimit
         do throws(ClientFault) {
-            // A client of its own, so that no connection to other addresses is used again.
+            // A separate client, so that no connection to other addresses is used again.
             return try await HTTPClient(configuration).send(
                 ClientRequest(
                     method: "POST", url: message.url,

@@ -3,7 +3,7 @@ import Domain
 import SQL
 import Synchronization
 
-/// Sends the events of all applications, each application's in a task of its own.
+/// Sends the events of all applications, each application's in its own task.
 ///
 /// So a receiver that hangs holds up only its own application. Several servers on one database may
 /// send: `Callbacks` sees to it that one at a time does for each application.

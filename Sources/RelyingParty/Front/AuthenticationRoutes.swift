@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 
+// The calls that verify request codes, and those that issue, list and end MAC tokens. Each row says
+// who may make the call and which limit it counts against; the rules are in `Requests` and
+// `MACTokens`.
 extension Routes {
     /// Verification of request codes; issuing, listing and revoking MAC tokens.
     static let authentication: [Route] = [

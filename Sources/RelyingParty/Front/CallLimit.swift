@@ -3,7 +3,7 @@ import HTTPServer
 import Posix
 import ServerAPI
 
-/// The kinds of calls that are limited for each network; using up one takes nothing of the others.
+/// The kinds of calls that are limited for each network; each kind has a separate limit.
 enum LimitedKind: CaseIterable, Sendable {
     /// Challenges that are asked for.
     case challenges
@@ -15,7 +15,7 @@ enum LimitedKind: CaseIterable, Sendable {
     case tokens
 }
 
-/// What a call costs the network that it comes from, and when it is admitted all the same.
+/// What a call costs the network that it comes from, and when it is admitted anyway.
 struct CallLimit: Sendable {
     /// The calls that count.
     enum Counting: Sendable {
@@ -117,7 +117,7 @@ package struct CallLimits: Sendable {
     /// For a device's challenges this is the reserve, and each counts; for anything else, only what
     /// is refused counts.
     static let itemPerMinute = 10
-    /// The number of buckets that items share if there are more than have one of their own.
+    /// The number of buckets that items share once no individual bucket is left.
     private static let shared = 256
 
     /// A token taken from the limit of a network or an item, which can be returned.

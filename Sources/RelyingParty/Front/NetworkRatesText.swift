@@ -3,6 +3,8 @@ import Configuration
 import HTTPServer
 import Posix
 
+// Reads the rates of networks from the settings. An entry that is wrong, or a network that is named
+// twice, keeps the server from starting: a rate that was misread could lock clients out.
 extension NetworkRates {
     /// The rates that a configuration sets: `listen.rate`, and `rate.networks`.
     ///

@@ -4,8 +4,8 @@ import SQL
 /// Whether the server can serve requests, that is, whether its database takes writes.
 ///
 /// Ready means that a write has succeeded within the last two seconds (`span`). A write of real
-/// traffic counts, unless a transaction has failed in that time; otherwise the check makes a write
-/// of its own. Concurrent checks share it, and its result is reused for `freshness`, so anyone may
+/// traffic counts, unless a transaction has failed in that time; otherwise the check does its own
+/// write. Concurrent checks share it, and its result is reused for `freshness`, so anyone may
 /// ask as often as they like.
 actor Health {
     /// A write transaction that touches what real traffic writes.

@@ -29,8 +29,8 @@ enum ServerFiles {
 
     /// The largest SQLite file, with its log, whose structure is checked at every start, in bytes.
     ///
-    /// From a disk that nothing of it was read from before, that takes less than a second: 75 MB a
-    /// second on a busy virtual machine. A larger file is checked by `admin check-database`.
+    /// With a cold cache, that takes less than a second: a busy virtual machine reads 75 MB a
+    /// second. A larger file is checked by `admin check-database`.
     static let quickCheckLimit: Int64 = 64 * 1024 * 1024
 
     /// Opens the database and migrates it to the schema of this program.

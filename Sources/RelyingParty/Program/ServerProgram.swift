@@ -15,7 +15,7 @@ package enum ServerProgram {
 
     /// Runs the server on the main thread until SIGTERM or SIGINT; returns the exit status.
     ///
-    /// SIGHUP reloads the certificate; if that fails, the server goes on with the old one.
+    /// SIGHUP reloads the certificate; if that fails, the server keeps the old one.
     ///
     /// - Parameter acceptsNew: whether an empty database beside an existing master secret is
     ///   accepted (`--new`).

@@ -126,7 +126,7 @@ extension APIKeyState {
 }
 
 extension Transaction {
-    /// Why the caller's API key does not permit the call any more; nil if it still does, and for a
+    /// Why the caller's API key no longer permits the call; nil if it still does, and for a
     /// device's own call.
     func objection(
         to application: AskingApplication?, at now: Int64

@@ -96,7 +96,7 @@ extension Attestations {
         }
     }
 
-    /// A TPM whose certificate is good, and the secret that was made for it.
+    /// A TPM whose certificate is valid, and the secret that was made for it.
     private struct Begun: Sendable {
         let record: AttestationRecord
         let credential: ProtectedCredential

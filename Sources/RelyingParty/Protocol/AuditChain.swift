@@ -8,9 +8,9 @@ import SignedFormats
 /// line is noticed.
 ///
 /// Lines are sealed a moment after their transaction has been committed, since hashing in each
-/// transaction would make all writers wait for each other. Whoever seals or prunes holds the lock
-/// of the chain's state, so that several servers on one database take turns. The order of the chain
-/// is that of sealing; it is not always that of the ids.
+/// transaction would make all writers wait for each other. A transaction that seals or prunes holds
+/// the lock of the chain's state, so that several servers on one database take turns. The order of
+/// the chain is that of sealing; it is not always that of the ids.
 struct AuditChain: Sendable {
     /// How many lines one transaction seals, so that other writers are not held up.
     private static let batch: Int64 = 500
@@ -69,7 +69,7 @@ extension AuditChain {
 /// What one transaction sealed.
 private struct SealingStep: Sendable {
     let sealed: Int64
-    /// The id to go on after; nil if no line was left.
+    /// The id to continue after; nil if no line was left.
     let next: Int64?
 }
 
@@ -122,7 +122,8 @@ extension AuditChainState {
 
 /// The hash of a line: SHA-256 over the hash before it, and over everything that the line says.
 ///
-/// docs/developer/SERVER-INTEGRATE.md describes the bytes, so that others can check what was exported.
+/// docs/developer/SERVER-INTEGRATE.md describes the bytes, so that others can check what was
+/// exported.
 enum AuditSeal {
     /// What every hash begins with, so that it cannot be taken for one of another kind.
     private static let domain = [UInt8]("signet audit 1".utf8)

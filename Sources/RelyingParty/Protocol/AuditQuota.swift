@@ -6,9 +6,9 @@ import Synchronization
 /// Limits how many refusals per API key and minute get their own audit line.
 ///
 /// Anyone who can reach a back end can make it submit any number of headers for verification, and
-/// anyone who has an API key that is not valid any more can use it any number of times. Each audit
+/// anyone who has an API key that is no longer valid can use it any number of times. Each audit
 /// line is a durable write that is kept. Refusals beyond the limit are counted and summarised in
-/// one line. Codes that a registered key has signed have a limit of their own, so that a flood of
+/// one line. Codes that a registered key has signed have their own limit, so that a flood of
 /// other codes cannot hide a replay.
 final class AuditQuota: Sendable {
     /// What is refused.
@@ -38,7 +38,7 @@ final class AuditQuota: Sendable {
         var origin: Origin?
     }
 
-    /// Refusals that were counted without an audit line of their own.
+    /// Refusals that were counted without their own audit line.
     struct Unwritten: Sendable {
         let source: Source
         let count: Int

@@ -23,7 +23,7 @@ enum AuditDamage: Error, Equatable {
     case altered(Int64)
     /// The chain ends before this position, at which its last link was.
     case cutOff(Int64)
-    /// The chain goes on at this position, after its last link.
+    /// The chain continues at this position, after its last link.
     case continued(Int64)
     /// The chain begins after this position, and no line says that it was pruned up to there.
     case notPruned(Int64)
@@ -39,7 +39,7 @@ extension AuditChain {
     /// Seals what is not sealed yet, and checks every link of the chain in order.
     ///
     /// It needs memory for `page` lines. `noted` is a place that must be part of the chain. The
-    /// server may go on meanwhile, and lines may be pruned.
+    /// server may keep running meanwhile, and lines may be pruned.
     ///
     /// - Throws: what is wrong, at the first position where anything is.
     func verify(

@@ -8,9 +8,9 @@ import ServerAPI
 /// The rules of callbacks: which events are sent when, by which process, and what follows.
 ///
 /// An event is delivered at least once, unless its receiver fails for `keepHours`. Each application
-/// has a lane of its own: one process at a time sends for it (`CallbackLease`), and a lane whose
-/// receiver fails is put off alone, ever longer, and then tried with one event. While a receiver
-/// works, up to `batch` events are sent side by side, so they may arrive in any order.
+/// has its own lane: one process at a time sends for it (`CallbackLease`), and a lane whose
+/// receiver fails is put off by itself, for longer each time, and then tried with one event. While
+/// a receiver works, up to `batch` events are sent side by side, so they may arrive in any order.
 struct Callbacks: Sendable {
     let core: ServerCore
     /// The addresses that callbacks may be sent to.
@@ -72,7 +72,7 @@ extension Callbacks {
         }
     }
 
-    /// Signs an event for its receiver; each attempt is signed anew, so that it is never stale.
+    /// Signs an event for its receiver; each attempt is signed again, so that it is never stale.
     func message(
         _ event: CallbackEvent, of lease: CallbackLease
     ) throws(Problem) -> CallbackMessage {
@@ -89,8 +89,8 @@ extension Callbacks {
 
     /// Records what became of a batch, and gives the lease back; one transaction.
     ///
-    /// Events that were delivered are deleted, also if the lease has expired meanwhile. If none was,
-    /// the receiver is taken for dead, and its lane is put off.
+    /// Events that were delivered are deleted, also if the lease has expired meanwhile. If none
+    /// was, the receiver is taken for dead, and its lane is put off.
     func settle(
         _ batch: CallbackBatch, _ outcomes: [CallbackEventID: CallbackOutcome]
     ) async throws(DatabaseFault) {

@@ -5,7 +5,7 @@ import Posix
 ///
 /// A machine may boot with a clock that is years ahead and is corrected once the network is up. So
 /// the wall clock must have run in step with the kernel's boot-time clock for `probation`; any step
-/// begins that time anew.
+/// starts that time over.
 struct ClockWatch {
     /// How long the two clocks must have agreed.
     static let probation = Duration.seconds(600)

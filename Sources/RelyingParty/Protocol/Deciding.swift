@@ -15,7 +15,7 @@ extension Operations {
     ///
     /// - Throws: `.malformed` if the statement is not canonical, `.refused` if it is for another
     ///   operation, names no registration, or fails a check, and `.conflict` if the operation is
-    ///   not pending any more. A caller that signed with the registered key may also get the
+    ///   no longer pending. A caller that signed with the registered key may also get the
     ///   reasons of `Signer.objection`.
     func decideOperation(_ call: Call) async throws(Problem) -> DecisionAnswer {
         let id: OperationID = try call.id()
@@ -123,7 +123,8 @@ private struct DecisionSteps {
 }
 
 extension DecisionSteps {
-    /// Runs the checks of a decision, in the order of docs/developer/SERVER-INTEGRATE.md, and applies it.
+    /// Runs the checks of a decision, in the order of docs/developer/SERVER-INTEGRATE.md, and
+    /// applies it.
     ///
     /// A failure is counted only if the sender knows the operation's challenge, which only devices
     /// of the account receive, and only if the sending device may still decide. So no other sender

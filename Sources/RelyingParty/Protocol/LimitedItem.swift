@@ -6,7 +6,7 @@ import SQL
 import ServerAPI
 import SignedFormats
 
-/// Something that only its owner can use, and that is therefore limited by itself alone.
+/// Something that only its owner can use, and that therefore has its own limit.
 ///
 /// A network that has used up its calls must not keep an honest caller in it from proving what it
 /// can prove. So such a call is checked, as far as that can be done without a write, by the

@@ -7,7 +7,8 @@ import Synchronization
 /// deleting old records.
 ///
 /// Records are deleted only while `ClockWatch` trusts the clock, because rows deleted by a wrong
-/// clock are lost. `auditDays` limits the age of audit lines, in whole days of UTC; 0 keeps them for ever.
+/// clock are lost. `auditDays` limits the age of audit lines, in whole days of UTC; 0 keeps them
+/// for ever.
 struct Maintenance: Sendable {
     let auditDays: Int
     let clock: Clock
@@ -107,7 +108,8 @@ extension Maintenance {
         }
     }
 
-    /// Records up to where lines of the audit trail are too old; returns whether any may be deleted.
+    /// Records up to where lines of the audit trail are too old; returns whether any may be
+    /// deleted.
     ///
     /// Whole days are pruned at once, so that the trail gets one line a day about it.
     private func recordPrune() async -> Bool {
@@ -133,7 +135,7 @@ private enum Chore: Sendable {
     case forget(Sweep)
     /// Deletes lines of the audit trail, as far as their prune is recorded.
     case pruneAudit
-    /// Deletes events that could not be delivered for so many hours.
+    /// Deletes events that could not be delivered within this many hours.
     case dropCallbacks(hours: Int64)
 
     var isDropping: Bool {

@@ -173,12 +173,12 @@ extension Registrations {
         }
     }
 
-    /// `POST /v1/registrations/{id}/password-key`: replaces the registration's key for the password,
-    /// or adds one.
+    /// `POST /v1/registrations/{id}/password-key`: replaces the registration's key for the
+    /// password, or adds one.
     ///
-    /// The proof is a challenge for the action `password-key`, signed with the fingerprint key after
-    /// a touch; its purpose names the new key, which has signed the same statement in the namespace
-    /// of registrations.
+    /// The proof is a challenge for the action `password-key`, signed with the fingerprint key
+    /// after a touch; its purpose names the new key, which has signed the same statement in the
+    /// namespace of registrations.
     ///
     /// - Throws: `.refused` if the new key has not signed, `.policy` if neither the application nor
     ///   any of its templates accepts passwords, `.notFound` if the statement is of another
@@ -366,8 +366,8 @@ extension Registrations {
 
     /// Runs `change` on a registration of the application and writes the audit line.
     ///
-    /// `change` runs behind the account's lock, on the registration as it is then. The audit line
-    /// is written also if `change` refuses, with the code of its problem.
+    /// `change` runs with the account locked, on the registration as it is then. The audit line is
+    /// also written if `change` refuses, with the code of its problem.
     private func changeOwn(
         _ id: RegistrationID, of application: ApplicationRecord, event: AuditEntry.Event,
         from origin: Origin,

@@ -18,7 +18,7 @@ struct ServerCore: Sendable {
     /// Seconds since 1970.
     var now: Int64 { clock.wallSeconds() }
 
-    /// The same time, where the order within a second counts.
+    /// The current time in microseconds, where the order within a second counts.
     var moment: Moment { Moment(microseconds: clock.wallMicroseconds()) }
 
     func read<T: Sendable>(

@@ -2,6 +2,10 @@
 import SQL
 import ServerAPI
 
+/// The table `application`: the applications and their policies.
+///
+/// A change locks the application's row first, then those of accounts, so that transactions which
+/// change an application, its accounts or its templates run one after the other.
 struct ApplicationRows {
     let store: any Transaction
 }

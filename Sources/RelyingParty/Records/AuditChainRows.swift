@@ -119,7 +119,7 @@ extension AuditChainRows {
             ])
     }
 
-    /// The first and the last id of the `most` lines after an id at the most; nil if there is none.
+    /// The first and the last id of at most `most` lines after an id; nil if there is none.
     ///
     /// An id may be far above the one before it, so a range of ids says nothing about a number.
     func ids(after id: Int64, most: Int64) throws(DatabaseFault) -> ClosedRange<Int64>? {

@@ -19,7 +19,7 @@ struct Origin: Equatable, Sendable {
         self.apiKey = printable([UInt8](apiKey.utf8))
     }
 
-    /// The same sender, with the API key that authenticated the request.
+    /// This sender, with the API key that authenticated the request.
     func with(apiKey name: String) -> Origin {
         Origin(address: address, agent: agent, apiKey: name)
     }
@@ -132,7 +132,7 @@ extension AuditRows {
 }
 
 extension [ListedAudit] {
-    /// The same lines with the names of their devices.
+    /// These lines with the names of their devices.
     func named(in store: any Transaction) throws(DatabaseFault) -> [ListedAudit] {
         let names = try store.registrations.deviceNames(of: map(\.registration))
         return map { line in

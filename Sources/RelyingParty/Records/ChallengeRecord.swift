@@ -5,7 +5,7 @@ import ServerAPI
 
 /// The values that a challenge is bound to; an answer must match all of them.
 struct ChallengeBinding: Equatable, Sendable {
-    /// How long a challenge is valid, in seconds; `Registrations` has a longer time of its own.
+    /// How long a challenge is valid, in seconds; `Registrations` has its own longer time.
     static let seconds: Int64 = 60
 
     let application: Int64

@@ -25,7 +25,7 @@ extension NonceRows {
     /// Uses up a nonce: one row is changed unless its owner has used it with this time before.
     ///
     /// `owner` is the id of a credential or MAC token. The time is part of the key,
-    /// because a code with another time was signed anew.
+    /// because a code with another time has another signature.
     static func keeping(
         _ nonce: [UInt8], of owner: some FixedBytes, issued: Instant
     ) -> BoundStatement {

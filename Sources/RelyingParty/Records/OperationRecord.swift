@@ -26,7 +26,7 @@ struct OperationRecord: Equatable, Sendable {
     /// The application's data about the machine in front of the person, as JSON.
     let additional: String
     let created: Int64
-    /// The same, where the order within a second counts.
+    /// When it was created, in microseconds: the order within a second counts.
     let issued: Moment
     let expires: Int64
     /// When it was ended, other than by expiring.
@@ -42,8 +42,8 @@ struct OperationRecord: Equatable, Sendable {
     let consumed: Int64?
     /// The factors that approve it, as its template said when it was created.
     let factors: TemplateFactors
-    /// The factor by which it was decided (`fingerprint`, `password` or `both`), or the one that was
-    /// given first of two; empty before.
+    /// The factor by which it was decided (`fingerprint`, `password` or `both`), or the one that
+    /// was given first of two; empty before.
     let factor: String
     /// The registration that has given the first of two factors; nil if none has.
     let half: RegistrationID?

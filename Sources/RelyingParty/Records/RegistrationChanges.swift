@@ -22,7 +22,7 @@ enum KeyOutcome: Equatable {
     case stored
     /// Another registration has the credential.
     case credentialInUse
-    /// The registration is not CREATED any more: another proof came first, or it was removed.
+    /// The registration is no longer CREATED: another proof came first, or it was removed.
     case notCreated
     /// The statement's counter or enrolment exceeds the 63 bits that a column holds.
     case outOfRange

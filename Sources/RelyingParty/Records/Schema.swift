@@ -44,7 +44,8 @@ enum Schema {
             maker TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
         """,
         "CREATE INDEX activation_account ON activation (account)",
-        // `advanced`: when the stored counter was accepted, see `moments`; NULL if it is still that of the proof.
+        // `advanced`: when the stored counter was accepted, see `moments`; NULL if it is still that
+        // of the proof.
         """
         CREATE TABLE registration (
             id {bytes} PRIMARY KEY, account BIGINT NOT NULL REFERENCES account (id),
@@ -153,7 +154,7 @@ enum Schema {
         "CREATE INDEX site_session_expires ON site_session (expires)",
     ]
 
-    /// The page for browsers became a program of its own, which stores its own sessions.
+    /// The page for browsers became its own program, which stores its own sessions.
     private static let second = ["DROP TABLE site_login", "DROP TABLE site_session"]
 
     /// API keys have scopes, an end and a last use; lines of the audit trail name the key, and are
@@ -215,7 +216,7 @@ enum Schema {
         """,
         "CREATE INDEX callback_event_due ON callback_event (application, due, number)",
         "CREATE INDEX callback_event_time ON callback_event (time)",
-        // Applications have roles of their own.
+        // Applications have their own roles.
         "ALTER TABLE application ADD COLUMN roles TEXT NOT NULL DEFAULT ''",
     ]
 

@@ -2,6 +2,8 @@
 import SQL
 import ServerAPI
 
+// Templates of operations, as validated, stored and read. What a template permits (how many
+// operations may wait, which factors approve one) is decided here.
 extension TemplatePurpose {
     /// How many operations of this purpose may be pending for one account.
     ///

@@ -100,7 +100,7 @@ package enum ServerSettings {
         section: "metrics", key: "listen", standard: .word("none"), accepts: .text(64),
         purpose: "the address:port for only /metrics and /health, or none")
 
-    /// `callback.networks`: networks that are not public, to which callbacks may be sent all the same
+    /// `callback.networks`: networks that are not public, to which callbacks may still be sent
     /// (`CallbackNetworks`), or `none`.
     package static let callbackNetworks = Setting(
         section: "callback", key: "networks", standard: .word("none"), accepts: .text(4_096),

@@ -2,7 +2,7 @@
 
 /// A challenge: 32 random bytes that a relying party draws for one signature.
 ///
-/// Whoever issued it accepts a statement only if it names this challenge, and only once. A challenge
+/// The issuer accepts a statement only if it names this challenge, and only once. A challenge
 /// is not secret.
 package struct Challenge: FixedBytes {
     /// The number of bytes.

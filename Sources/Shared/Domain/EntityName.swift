@@ -64,7 +64,8 @@ extension EntityName<NamedEntity.Service> {
 
 /// The URL of a Signet server, as a frame, a file or a statement has it.
 ///
-/// It need not be valid. Nobody is asked at it before it was checked: see `CanonicalServerURL`.
+/// It need not be valid. No server is contacted before it has been checked: see
+/// `CanonicalServerURL`.
 package typealias ServerURL = EntityName<NamedEntity.Server>
 
 /// The name of the relying party that a statement, a verdict or a MAC is for.

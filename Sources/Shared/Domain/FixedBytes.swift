@@ -3,7 +3,7 @@
 /// A value of a fixed number of bytes that has one meaning, such as a challenge or an id.
 ///
 /// The compiler rejects a credential's id in the place of a device's. A value always has exactly
-/// `count` bytes: its length is checked where it enters, and nowhere else.
+/// `count` bytes: its length is checked where it enters, and only there.
 package protocol FixedBytes: Comparable, Hashable, Sendable {
     /// The number of bytes of every value.
     static var count: Int { get }

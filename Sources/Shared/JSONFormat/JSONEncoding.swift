@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Encodes Swift values as JSON, in one form: names sorted, absent members left out. Equal values
+// therefore give equal bytes.
 extension JSON {
     /// Encodes a value of an `Encodable` type; the names of each object are sorted.
     ///

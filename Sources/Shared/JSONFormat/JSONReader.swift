@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Reads JSON from other programs. Anything that two readers could understand differently is
+// rejected. Reading takes linear time and does not use the stack, whatever the document.
 extension JSON {
     /// The maximum nesting depth of containers.
     package static let deepest = 512

@@ -10,7 +10,7 @@ package struct Field: Hashable, Sendable {
     /// The sizes in bytes that a value may have.
     package let size: ClosedRange<Int>
 
-    /// Declares a field; each has a tag of its own.
+    /// Declares a field; each has its own tag.
     package init(_ tag: UInt8, size: ClosedRange<Int>) {
         rawValue = tag
         self.size = size

@@ -148,8 +148,8 @@ private struct Lines {
     }
 
     /// Whether a word can be the name of an account or, with `@` in front, of a group. Separators
-    /// of other file formats, such as a comma, are rejected, because they would make a name that
-    /// nobody has.
+    /// of other file formats, such as a comma, are rejected, because no account has a
+    /// name with one.
     private static func isName(_ word: [UInt8]) -> Bool {
         if word == [UInt8(ascii: "@")] { return false }
         for byte in word {

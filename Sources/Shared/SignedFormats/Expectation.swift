@@ -224,7 +224,7 @@ package struct VerdictExpectation: Sendable {
 package enum Factor {
     /// A touch on a reader of this machine.
     package static var fingerprint: [UInt8] { StaticString("fingerprint").bytes }
-    /// The account's password, checked on this machine; signed with a key of its own.
+    /// The account's password, checked on this machine; signed with its own key.
     ///
     /// Never in a local statement: only servers accept it, where an application's policy or an
     /// operation's template says so.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// OpenSSL's default provider in a library context of its own, with the algorithms fetched once.
+/// OpenSSL's default provider in its own library context, with the algorithms fetched once.
 ///
 /// It is created at first use and lives as long as the process. No configuration file is read, so a
 /// changed openssl.cnf can load no module into the process, and the process-wide context is
 /// unchanged.
 // SAFETY: all pointers are set once in `init`, never freed, and OpenSSL 3 counts references to
-// fetched algorithms and contexts atomically; each operation makes a working context of its own.
+// fetched algorithms and contexts atomically; each operation makes its own working context.
 @safe final class Library: @unchecked Sendable {
     let context: OpaquePointer
     let sha256: OpaquePointer

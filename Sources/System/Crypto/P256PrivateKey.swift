@@ -9,7 +9,7 @@ import Synchronization
 /// available, otherwise in ordinary memory that OpenSSL wipes. It leaves this object only through
 /// `pkcs8()`.
 // SAFETY: the key is made in `init`, only read afterwards, and freed once, in `deinit`; OpenSSL 3
-// permits concurrent reads of an EVP_PKEY, each through a context of its own.
+// permits concurrent reads of an EVP_PKEY, each through its own context.
 @safe package final class P256PrivateKey: @unchecked Sendable {
     /// The public key as an uncompressed point: 0x04, x, y; 65 bytes.
     package let publicPoint: [UInt8]

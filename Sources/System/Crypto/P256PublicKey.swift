@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Thread-safe. A value cannot be created for a point that is not valid.
 // SAFETY: the key is made in `init`, only read afterwards, and freed once, in `deinit`; OpenSSL 3
-// permits concurrent reads of an EVP_PKEY, each through a context of its own.
+// permits concurrent reads of an EVP_PKEY, each through its own context.
 @safe package final class P256PublicKey: @unchecked Sendable {
     /// The uncompressed point: 0x04, x, y; 65 bytes; SEC 1 section 2.3.3.
     package let point: [UInt8]

@@ -2,6 +2,8 @@
 import Domain
 import SignedFormats
 
+// Verifies signatures of texts. Key, text and namespace must all match, and there is one format and
+// one algorithm, so a signature for one use is never valid for another.
 extension P256PublicKey {
     /// Returns whether a blob is this key's OpenSSH signature (SSHSIG) of this text in this
     /// namespace.

@@ -5,7 +5,7 @@ import Posix
 
 /// A client connection to a message bus, on the service's thread: calls, properties and signals.
 ///
-/// It exports no objects. GLib reads from the bus on a thread of its own, which sleeps while
+/// It exports no objects. GLib reads from the bus on its own thread, which sleeps while
 /// nothing arrives. Errors are `BusFault`; their texts may come from the other side and are only
 /// for the journal.
 @ServiceActor

@@ -60,7 +60,7 @@ extension BusConnection {
 
     /// Follows the owner of a name until the result is released.
     ///
-    /// `changed` gets the new owner's unique name, or nil when no client owns the name any more.
+    /// `changed` gets the new owner's unique name, or nil when no client owns the name.
     /// The present owner is not reported.
     package func followOwner(
         of name: String, _ changed: @escaping @ServiceActor (String?) -> Void

@@ -161,7 +161,7 @@ final class Device {
         if isOpen { return }
         let opening = Pending<Result<Void, ReaderFault>>()
         moving = opening
-        // In a task of its own: the caller may be cancelled, opening must not be.
+        // In a separate task: the caller may be cancelled, opening must not be.
         onReader { [self] in
             do throws(ReaderFault) {
                 if isConfused {
@@ -197,7 +197,7 @@ final class Device {
         moving = Pending()
         isOpen = false
         onReader { [self] in
-            // Closing an unplugged reader reports the removal once more; it is closed all the same.
+            // Closing an unplugged reader reports the removal once more; it is closed anyway.
             if !isGone || handle.closesWhenGone { try? await handle.close() }
             finishMoving(.success(()))
         }

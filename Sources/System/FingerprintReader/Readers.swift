@@ -186,7 +186,7 @@ package final class Readers {
 
     /// Opens the reader and keeps it open until the hold is released.
     ///
-    /// This saves opening it anew for each of several attempts in a row.
+    /// This saves opening it again for each of several attempts in a row.
     package func hold(_ reader: String) async throws(ReaderFault) -> Hold {
         await settled()
         let device = try device(reader)

@@ -4,6 +4,9 @@ import LoginProtocol
 import MainContext
 import ReaderProtocol
 
+// How a reader enrols and compares. A scan of poor quality is repeated and judges nothing; only a
+// good scan has a verdict, and it is reported once. What the driver claims about prints that were
+// not asked for never counts as a match.
 extension Device {
     /// How long a reader has to report that it does not store a print.
     private static let glance = Duration.milliseconds(300)
@@ -62,7 +65,7 @@ extension Device {
     /// Waits for a finger and compares it with the gallery; bad scans are reported and repeated.
     ///
     /// If `examine` is given, the reader's storage is examined first. A gallery that is larger than
-    /// `galleryCap` takes several rounds, each with a scan of its own. The verdict is given as soon
+    /// `galleryCap` takes several rounds, each with its own scan. The verdict is given as soon
     /// as the driver has it, because many drivers then wait until the finger is lifted. A print
     /// that the reader turns out to have lost is reported and left out.
     ///

@@ -24,7 +24,7 @@ package final class HTTPClient: Sendable {
         try perform(request, cancelled: CancelFlag())
     }
 
-    /// Performs a request on a thread of its own.
+    /// Performs a request on its own thread.
     ///
     /// If the task is cancelled, the request ends within about a second with `cancelled`.
     package func send(_ request: ClientRequest) async throws(ClientFault) -> HTTPAnswer {

@@ -108,7 +108,7 @@ extension Transfer {
     private func setTrust(_ configuration: ClientConfiguration) -> Bool {
         guard set(CURLOPT_SSL_VERIFYPEER, 1), set(CURLOPT_SSL_VERIFYHOST, 2),
             set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
-            // Trust is checked anew for each connection, without cached authorities or TLS
+            // Trust is checked again for each connection, without cached authorities or TLS
             // sessions.
             set(CURLOPT_CA_CACHE_TIMEOUT, 0), set(CURLOPT_SSL_SESSIONID_CACHE, 0)
         else { return false }

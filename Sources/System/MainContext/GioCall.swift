@@ -76,7 +76,7 @@ package func gioAsync<Value>(
     return value
 }
 
-/// SAFETY: a counted reference to a result that is complete and not written any more.
+/// SAFETY: a counted reference to a result that is complete and no longer written.
 @safe private final class GioResult: @unchecked Sendable {
     let pointer: OpaquePointer
 

@@ -10,7 +10,7 @@ package enum MainLoop {
     private nonisolated(unsafe) static let service =
         unsafe g_main_loop_new(ContextExecutor.service.context, 0)
 
-    /// Runs the reader's context on the calling thread and the service's on a thread of its own.
+    /// Runs the reader's context on the calling thread and the service's on its own thread.
     ///
     /// Returns after `quit()`, when both have stopped and the service's thread has ended.
     package static func run() {

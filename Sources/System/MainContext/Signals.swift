@@ -4,8 +4,8 @@ import Glibc
 
 /// Delivers signals as callbacks on the service's thread until it is released.
 ///
-/// GLib's handler stays installed afterwards (`g_unix_signal_source_new`), so a signal that no
-/// object listens for any more is ignored.
+/// GLib's handler stays installed afterwards (`g_unix_signal_source_new`), so a signal that
+/// no object listens for is ignored.
 ///
 /// SAFETY: the pointers are counted references made in `init` and dropped in `deinit`; the
 /// context's lock guards what GLib does with them.

@@ -18,7 +18,7 @@ package func onService<Value: Sendable>(
     Task(executorPreference: ContextExecutor.service) { await operation() }
 }
 
-/// Runs `body` on the reader's actor, in a task of its own, and waits for its result.
+/// Runs `body` on the reader's actor, in a separate task, and waits for its result.
 ///
 /// The task is cancelled with the caller's. A plain call would have the same effect but be slower:
 /// after each wait on the reader's thread, the runtime would first resume the task on its preferred

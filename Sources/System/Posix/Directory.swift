@@ -209,7 +209,7 @@ package final class Directory: Sendable {
 
     /// Reads all names except `.` and `..`; readdir(3).
     func entries() throws(FileFault) -> [String] {
-        // The stream gets a descriptor of its own, because it moves the offset and closes the
+        // The stream gets its own descriptor, because it moves the offset and closes the
         // descriptor.
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
         let stream = unsafe fdopendir(

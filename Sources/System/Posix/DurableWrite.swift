@@ -2,6 +2,8 @@
 import CLinux
 import Glibc
 
+// Writes that survive a crash: a file has its old content or its new content, complete, whatever
+// happens in between. The directory must have a single writer.
 extension Directory {
     /// Writes a file durably, in place of any file of that name.
     ///
@@ -80,7 +82,7 @@ extension Directory {
 
     /// Removes temporary files that a crash left behind.
     ///
-    /// Only the directory's single writer may call this, and not during a write of its own.
+    /// Only the directory's single writer may call this, and not during one of its writes.
     package func sweep() throws(FileFault) {
         for name in try entries() where name.hasPrefix(temporaryPrefix) {
             guard unsafe unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT else {

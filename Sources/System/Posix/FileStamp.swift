@@ -14,7 +14,7 @@ package struct FileStamp: Equatable, Sendable {
         let mode: UInt32, owner: UInt32
     }
 
-    /// The part to compare for a directory, whose entries have stamps of their own.
+    /// The part to compare for a directory, whose entries have their own stamps.
     package let identity: Identity
     let size: Int
     /// The modification and change times, in nanoseconds since 1970.

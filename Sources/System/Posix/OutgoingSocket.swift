@@ -11,7 +11,7 @@ package struct OutgoingSocket: ~Copyable {
     package let descriptor: Descriptor?
     /// Whether the machine had no descriptor, port or memory for the socket.
     ///
-    /// A socket without a port of its own can share the port of a connection to another address, so
+    /// A socket without its own port can share the port of a connection to another address, so
     /// connect(2) may still succeed.
     package let isExhausted: Bool
 

@@ -6,5 +6,5 @@ package func endProcess(_ status: Int32) -> Never { _exit(status) }
 
 /// Ignores SIGPIPE, so that writing to a closed connection fails instead of ending the process.
 ///
-/// Libraries write to sockets of their own, without MSG_NOSIGNAL; signal(7).
+/// Libraries write to their own sockets without MSG_NOSIGNAL; signal(7).
 package func outliveClosedPipes() { _ = signal(SIGPIPE, SIG_IGN) }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Secret bytes that never reach swap or a core dump, and are wiped when the owner is destroyed.
 ///
-/// They are on memory pages of their own: mlock(2), madvise(2) MADV_DONTDUMP, explicit_bzero(3).
+/// They are on separate memory pages: mlock(2), madvise(2) MADV_DONTDUMP, explicit_bzero(3).
 /// They do not change after the initialiser has returned. Copies that a caller makes are not
 /// protected.
 // SAFETY: the storage is written only inside `init`, before the reference is shared; afterwards it

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
+// Takes over the path of a socket. A socket that another process still listens at is never
+// replaced.
 extension PacketListener {
-    /// Listens at a path, and replaces a socket there that nothing listens at any more.
+    /// Listens at a path, and replaces a socket there that no one listens at.
     ///
     /// A missing parent directory is created with mode 0755.
     ///

@@ -90,7 +90,7 @@ extension Database {
         return findings
     }
 
-    /// Runs a part of the check in a transaction of its own, so that the next part runs even if the
+    /// Runs a part of the check in its own transaction, so that the next part runs even if the
     /// database reports damage in this one.
     private func check(
         _ part: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> [String]
@@ -118,7 +118,8 @@ private func missingRows(_ count: Int64, of child: String, in parent: String) ->
     "\(count) \(count == 1 ? "row" : "rows") of \(child) refer\(count == 1 ? "s" : "") to a row of \(parent) that is missing"
 }
 
-/// Indexes and constraints that PostgreSQL itself does not rely on, and pages with a wrong checksum.
+/// Indexes and constraints that PostgreSQL itself does not rely on, and pages with a wrong
+/// checksum.
 private func invalid(in transaction: any Transaction) throws(DatabaseFault) -> [String] {
     var findings: [String] = []
     for row in try transaction.run(

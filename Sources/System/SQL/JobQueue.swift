@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A first-in, first-out queue of jobs with threads of its own, which may block.
+/// A first-in, first-out queue of jobs with its own threads, which may block.
 ///
 /// The threads end when the queue is closed and empty.
 // SAFETY: the variables are touched under `mutex` only; both pointers are this object's own,
-// made in `init` and freed in `deinit`, when no thread has it any more.
+// made in `init` and freed in `deinit`, when no thread uses it.
 @safe final class JobQueue: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let arrival: UnsafeMutablePointer<pthread_cond_t>

@@ -47,7 +47,7 @@ protocol MigratingTransaction: Transaction {
 }
 
 extension Database {
-    /// Migrates the database to the last step, each step in a transaction of its own.
+    /// Migrates the database to the last step, each step in its own transaction.
     ///
     /// If several programs do this at once, each step is done by one of them.
     ///

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A PostgreSQL server, which several processes may use at the same time.
 ///
-/// Each thread has a connection of its own, which it opens when it needs one. While the server
+/// Each thread has its own connection, which it opens when it needs one. While the server
 /// cannot be reached, transactions fail with `.unavailable`. Writes run at READ COMMITTED, reads at
 /// REPEATABLE READ. A transaction that conflicts with others is repeated, up to ten times.
 package final class PostgreSQLDatabase: Database {

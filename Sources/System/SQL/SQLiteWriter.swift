@@ -31,8 +31,8 @@ struct SQLiteWriter: Sendable {
 
     /// Runs jobs, and those that arrive in the meantime, in one commit, and finishes them all.
     ///
-    /// If one of them or the commit fails, everything is rolled back, and each job runs again in a
-    /// transaction of its own.
+    /// If one of them or the commit fails, everything is rolled back, and each job runs again in
+    /// its own transaction.
     private func write(_ first: [Job], from queue: JobQueue) {
         var jobs = first
         do throws(DatabaseFault) {

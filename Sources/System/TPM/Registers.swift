@@ -3,6 +3,8 @@ import CTSS
 import Crypto
 import TPMStructures
 
+// Reads PCR values over an audited session, so that an attacker on the bus cannot have keys bound
+// to values of the attacker's choice.
 extension RegisterSelection {
     /// Returns the SHA-256 of the concatenated PCR values, 32 bytes; empty for an empty selection.
     ///

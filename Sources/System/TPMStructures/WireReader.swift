@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Reads a TPM's big-endian structures; every length is checked before bytes are copied.
 ///
-/// All functions return nil, without a fault of their own, if too few bytes are left. The caller
-/// must check `isAtEnd` after the last field.
+/// All functions return nil if too few bytes are left, without saying why. The caller must check
+/// `isAtEnd` after the last field.
 package struct WireReader {
     private var rest: ArraySlice<UInt8>
 

@@ -211,8 +211,8 @@ package final class Program {
         if isLeaving, parts?.relay.isQuiet != false { stop() }
     }
 
-    /// Stops the daemon in order: clients, requests to servers, refusals that are not on disk yet,
-    /// and vaults.
+    /// Shuts the daemon down step by step: clients, requests to servers, refusals that are not on
+    /// disk yet, and vaults.
     ///
     /// Clients and servers have `farewell` in total.
     private func stop() {

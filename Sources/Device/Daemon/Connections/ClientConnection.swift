@@ -177,7 +177,7 @@ final class ClientConnection {
         }
     }
 
-    /// Runs a request in a task of its own, sends the answer, and finishes the request.
+    /// Runs a request in its own task, sends the answer, and finishes the request.
     ///
     /// Whatever the request waited for or received from the client and did not use is discarded
     /// before the answer is sent.

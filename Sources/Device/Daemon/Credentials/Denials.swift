@@ -3,6 +3,8 @@ import CommandProtocol
 import LoginProtocol
 import Sealing
 
+// Decides what a user is told when a vault fails. A fault that the user can act on has its own
+// reason; any other is reported with a description.
 extension Denial {
     /// Creates the denial for a vault's error.
     ///

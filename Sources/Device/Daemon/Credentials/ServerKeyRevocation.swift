@@ -92,7 +92,7 @@ extension ServerKeyRevocation {
     /// server.
     ///
     /// The record stays, so that lists can show the key as invalidated. A key that was being
-    /// removed at its server is deleted instead, since it cannot sign its removal any more.
+    /// removed at its server is deleted instead, since it can no longer sign its removal.
     ///
     /// - Returns: the key's record; nil if it was deleted.
     @discardableResult

@@ -103,7 +103,7 @@ extension TemplateKeyOpener {
     ) async -> Bool {
         do throws(StoreFault) {
             let key = try await templateKey(in: vault)
-            // Another request may have issued the credential anew while the key was created.
+            // Another request may have issued the credential again while the key was created.
             guard try kept.credential.state().vault == vault else { throw .changedMeanwhile }
             let former = try kept.prints.keys()
             try kept.prints.seal(with: key)

@@ -88,7 +88,7 @@ extension Enabling {
     /// Issues a credential for the current fingers and reader contents, for which the user vouches.
     ///
     /// The router has checked the password, or the caller is root. Readers that store prints of the
-    /// account are listed in a turn of its own, so that the credential covers what they store now.
+    /// account are listed in its own turn, so that the credential covers what they store now.
     /// Throws `notEnrolled`, `printsDamaged` with the finger, a reader's fault, or the denial of a
     /// storage or vault fault.
     ///
@@ -235,7 +235,7 @@ extension Enrolment {
 }
 
 extension Enabling {
-    /// Issues the credential anew in the named vault, and moves the prints, the secrets and the
+    /// Issues the credential again in the named vault, and moves the prints, the secrets and the
     /// stored login password there.
     ///
     /// Throws `badRequest` for an unknown vault, and `storage` if the prints could not be moved;

@@ -14,16 +14,16 @@ import State
 /// The comparison of a finger with those of all accounts before it is enrolled, so that no finger
 /// belongs to two accounts.
 ///
-/// If an enrolment goes on after this scan, the finger belongs to no other account. For an attacker
-/// who tries fingers, an enrolment is therefore a login to all accounts at once. So each comparison
-/// is counted, on disk before the reader is asked, even for an account without fingers
+/// If an enrolment continues after this scan, the finger belongs to no other account. For an
+/// attacker who tries fingers, an enrolment is therefore a login to all accounts at once. So each
+/// comparison is counted, on disk before the reader is asked, even for an account without fingers
 /// (`EnrolmentComparisons` has the limits). A finger that belongs to another account also counts as
 /// a failed match of that account, and is an alert in the journal. The user who enrols is not told:
 /// the enrolment runs to its end, and then nothing is enrolled.
 ///
 /// Only readers that can identify a finger among many compare; on other readers, a finger can be
 /// enrolled twice. With host matching, a scan that matches may be answered faster than one that
-/// does not; a guess reveals that much at once, but is counted all the same. The number of disk
+/// does not; a guess reveals that much at once, but is counted anyway. The number of disk
 /// writes is the same either way.
 struct EnrolmentComparison {
     /// Whether the finger belongs to another account.

@@ -166,8 +166,8 @@ extension Enrolments {
             let denial = fault == .duplicate ? comparison.duplicate : Denial(of: fault)
             answer = .failure(before.denial ?? denial)
             if old != nil {
-                // Do this even if the request was cancelled; its own task cannot reach the reader
-                // any more.
+                // Do this even if the request was cancelled; its own task can no longer reach the
+                // reader.
                 await onService { [self] in
                     await dropLost(finger, of: account, on: reader, password: password)
                 }.value
@@ -253,7 +253,7 @@ extension Enrolments {
         }
     }
 
-    /// Writes a new print to disk, and issues the credential anew for the fingers and what the
+    /// Writes a new print to disk, and issues the credential again for the fingers and what the
     /// reader stores now.
     ///
     /// An older print of the same finger is replaced, and deleted from its reader. If it throws,

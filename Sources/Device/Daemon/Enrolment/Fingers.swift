@@ -48,8 +48,8 @@ extension Fingers {
 
     /// Deletes one finger, or all fingers, of an account.
     ///
-    /// Root may ask, or the account itself with its password. The credential is issued anew for the
-    /// remaining fingers, or withdrawn if none is left (`FingerChanges`). Damaged prints can be
+    /// Root may ask, or the account itself with its password. The credential is issued again for
+    /// the remaining fingers, or withdrawn if none is left (`FingerChanges`). Damaged prints can be
     /// deleted as well. Deleting all fingers also removes prints that cannot be opened; otherwise
     /// there would be no way forward after the loss of a template key.
     ///
@@ -120,7 +120,7 @@ extension Fingers {
         } catch { throw accounts.denial(for: error, account: account) }
     }
 
-    /// Deletes prints from the readers that store them, in a turn of its own.
+    /// Deletes prints from the readers that store them, in its own turn.
     ///
     /// A reader does one thing at a time, so the turn is needed. Does nothing if no print is stored
     /// on a reader; if it gets no turn, that is logged.
@@ -133,8 +133,8 @@ extension Fingers {
         await forget(prints, of: account)
     }
 
-    /// Deletes from readers all prints that are remembered as those of an account which has no
-    /// finger any more.
+    /// Deletes from readers all prints that are remembered as those of an account that no
+    /// longer has a finger.
     ///
     /// Needed if the account's prints could not be read, so that it is unknown which prints they
     /// were. Only connected readers that list their contents and can delete prints are searched. A

@@ -103,7 +103,7 @@ extension Keyring {
 
     /// Updates the stored password after the fingers or the credential have changed.
     ///
-    /// If the user wants one stored and has given the password, it is sealed anew; without the
+    /// If the user wants one stored and has given the password, it is sealed again; without the
     /// password, a stored one that no longer fits is dropped with the reason. If the user turns it
     /// off, or no finger is left, it is deleted without a reason.
     ///

@@ -119,7 +119,7 @@ extension PAMLogins {
     /// The request must come from the client that received the proof, name the same account and
     /// challenge (32 bytes), be that client's next request, and arrive within `confirmationTime`.
     /// The following must still hold: the machine has not slept, the account has the same
-    /// credential, no lockout has begun, the account's key for the server is good if a server took
+    /// credential, no lockout has begun, the account's key for the server is valid if a server took
     /// part, and the requester is still at the machine.
     ///
     /// Before this returns, the receipt is on disk and marked as granted, so a login never takes

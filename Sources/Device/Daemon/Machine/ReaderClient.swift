@@ -3,7 +3,7 @@ import MainContext
 import Posix
 import ReaderProtocol
 
-/// Sends requests to the reader process, each over a connection of its own.
+/// Sends requests to the reader process, each over its own connection.
 ///
 /// signetd enforces all deadlines. A process that does not answer in time, that hangs, or that does
 /// not end a cancelled request is killed through systemd. A process that says anything unexpected

@@ -13,7 +13,7 @@ import State
 
 /// MAC tokens: obtained from a server after a touch, they authenticate HTTP requests without one.
 ///
-/// A token's secret is opened here anew for each request and never leaves the process; clients get
+/// A token's secret is opened here for each request and never leaves the process; clients get
 /// only the finished `Authorization` header. A token depends on the key for which it was issued,
 /// and ends with that key. The header proves possession of this device, and not that a user is
 /// present.
@@ -122,7 +122,7 @@ extension DeviceMACTokens {
         return try keep(given, name: name, of: key, account: account)
     }
 
-    /// Sends the account's MAC tokens whose key is good.
+    /// Sends the account's MAC tokens whose key is valid.
     ///
     /// Changes nothing.
     func listMACTokens(
@@ -210,7 +210,7 @@ extension DeviceMACTokens {
         ).header
     }
 
-    /// Deletes and logs a token whose record was altered; it can prove nothing any more.
+    /// Deletes and logs a token whose record was altered; it can no longer prove anything.
     func forgetAltered(
         _ token: StoredMACToken, in tokens: MACTokenStore, account: Account
     ) throws(StoreFault) {
@@ -220,7 +220,7 @@ extension DeviceMACTokens {
 }
 
 extension DeviceMACTokens {
-    /// The account's tokens whose key exists and is good.
+    /// The account's tokens whose key exists and is valid.
     ///
     /// Changes nothing.
     private func shownTokens(of account: Account) async throws(Denial) -> [StoredMACToken] {
@@ -244,7 +244,7 @@ extension DeviceMACTokens {
         guard (others ?? 0) < MACTokenStore.limit else { throw Denial(.tooManyMacTokens) }
     }
 
-    /// Stores an issued token, if its key is still good and the server's answer is consistent.
+    /// Stores an issued token, if its key is still valid and the server's answer is consistent.
     ///
     /// Throws `unknownServer` if the key was removed meanwhile, and `serverRefused` if the audience
     /// is not that of the key or the identifier belongs to another key's token.

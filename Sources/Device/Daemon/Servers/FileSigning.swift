@@ -12,7 +12,7 @@ import State
 /// Signs files, challenges and HTTP requests for other parties, each after a touch that leaves a
 /// receipt.
 ///
-/// Each kind has an SSHSIG namespace of its own, so that no signature is valid as another kind.
+/// Each kind has its own SSHSIG namespace, so that no signature is valid as another kind.
 /// Files and challenges are signed with the account's signing key, HTTP requests with the key for
 /// their server. The account's login credential signs none of them.
 @ServiceActor

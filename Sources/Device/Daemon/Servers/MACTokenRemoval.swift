@@ -115,7 +115,7 @@ extension DeviceMACTokens {
         return true
     }
 
-    /// Whether a server's refusal means that it does not accept this token at all any more.
+    /// Whether a server's refusal means that it no longer accepts this token at all.
     private static func isFinal(token code: [UInt8]) -> Bool {
         let codes = [
             "token-refused", "key-removed", "key-replaced", "refused", "not-found", "conflict",

@@ -24,7 +24,7 @@ struct ReadingRequest: Sendable {
     /// How long to wait for a touch.
     let milliseconds: UInt32
     let factor: ConfirmingFactor
-    /// What the token is wanted for, as receipts show it.
+    /// What the token is for, as receipts show it.
     let purpose: String
 
     init(
@@ -171,8 +171,8 @@ extension OperationApprovals {
             snapshot: snapshot, confirmation: confirmation, client: client)
     }
 
-    /// The `Authorization` header for a request, by default a GET without a body; nil if there is no
-    /// good reading token.
+    /// The `Authorization` header for a request, by default a GET without a body; nil if there is
+    /// no good reading token.
     func readingHeader(
         _ key: ServerKey, method: String = "GET", path: String, url: CanonicalServerURL,
         body: Bytes = [], account: Account

@@ -4,7 +4,7 @@ import LoginProtocol
 import MainContext
 import Posix
 
-/// Sends requests to servers through `signet-relay`, each over a connection of its own.
+/// Sends requests to servers through `signet-relay`, each over its own connection.
 ///
 /// The process that listens on the socket must run as root. The relay serves only a few requests at
 /// a time (`RelayService.limit`), so each account may have at most `perAccount` in progress. A
@@ -23,7 +23,7 @@ final class RelayClient {
     private var decisive = 0
     private var isEnding = false
     private var allHeard: CheckedContinuation<Void, Never>?
-    /// Called when no request is in progress any more.
+    /// Called when the last request in progress has ended.
     var becameQuiet: () -> Void = {}
 
     /// Uses the relay's socket at `path`; the relay's answers may take at most `limit`.

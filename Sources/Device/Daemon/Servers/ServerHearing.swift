@@ -7,6 +7,9 @@ import MainContext
 import Posix
 import State
 
+// How a key is used at its server: signature, request and answer are one step, during which no
+// other request can use the key. A server therefore receives a key's counters in the order in which
+// they were taken.
 extension ServerKeys {
     /// Signs with a key and sends the result to the key's server, as one step.
     ///

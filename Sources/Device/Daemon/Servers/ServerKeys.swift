@@ -13,7 +13,7 @@ import State
 
 /// An account's keys for servers and its signing key: finding, making and using them.
 ///
-/// Each server gets a key of its own, sealed to the fingers. A key's counter is advanced on disk
+/// Each server gets its own key, sealed to the fingers. A key's counter is advanced on disk
 /// before each signature, except the one that registers the key. Every function reads the key again
 /// after it has awaited something, and acts on the credential with which it started, never on
 /// another one that the server may have by then.
@@ -135,7 +135,7 @@ extension ServerKeys {
         try check(required, by: factor, isInTPM: vault == .tpm, server: key.server)
     }
 
-    /// The same for a key that is not made yet.
+    /// Throws a denial if a server requires what a key that does not exist yet would not fulfil.
     func check(
         _ required: RelayRequirements, by factor: ConfirmingFactor, isInTPM: Bool,
         server: ServerURL
@@ -157,8 +157,8 @@ extension ServerKeys {
     ///
     /// The counter, which both share, is on disk before the signature is made. A key that does not
     /// open for the current fingers is invalidated, and its denial thrown; a password key that does
-    /// not open stays, and `passwordKeyStale` is thrown. Throws `unknownServer` or `noSigningKey` if
-    /// the key was removed or has changed its state since it was found, and `noPasswordKey`.
+    /// not open stays, and `passwordKeyStale` is thrown. Throws `unknownServer` or `noSigningKey`
+    /// if the key was removed or has changed its state since it was found, and `noPasswordKey`.
     ///
     /// - Parameters:
     ///   - found: the key as it was found; its identifier and state must not have changed since.
@@ -344,7 +344,7 @@ extension ServerKeys {
         }
     }
 
-    /// The tokens for the client, if the key is still good.
+    /// The tokens for the client, if the key is still valid.
     private func given(
         _ tokens: RelayTokens, url: CanonicalServerURL, account: Account, signedBy key: ServerKey?
     ) throws(Denial) -> Answer {

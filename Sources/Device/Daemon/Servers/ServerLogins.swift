@@ -73,7 +73,7 @@ extension ServerLogins {
     ///
     /// It establishes first that the server can be asked, or need not be, so that the user does not
     /// touch the reader in vain. Offline mode is chosen only if there is no connection,
-    /// `offlineHours` is not zero, and the cached verdict is good. Throws `badRequest`,
+    /// `offlineHours` is not zero, and the cached verdict is valid. Throws `badRequest`,
     /// `unknownServer`, `serverUnreachable`, `serverTooLongAgo` or `clockSetBack`, among others.
     func loginAtServer(
         _ request: AuthenticateRequest, account: Account
@@ -237,7 +237,7 @@ extension ServerLogins {
         }
     }
 
-    /// Throws if an approval must not be used any more.
+    /// Throws if an approval must no longer be used.
     ///
     /// While the server was asked, the fingers may have changed, login may have been disabled, the
     /// key may have been given up, or the machine may have been suspended.
@@ -342,8 +342,7 @@ extension ServerLogins {
         }
         do throws(StoreFault) {
             try kept.servers.keep(found, for: login.key)
-            // Any account may ask, naming a server and a key of its own, so only requests by root
-            // count.
+            // Any account may ask, and name any server and key, so only requests by root count.
             if client.peer.uid == 0 { try correctLatest(by: found.verdict, kept: kept) }
         } catch { journal.fault(error.description, account: account.name) }
         var token: Bytes?

@@ -13,7 +13,7 @@ import State
 
 /// An account's registrations at servers: making, using, listing and giving them up.
 ///
-/// A registration is made with an activation code and a touch, and has a key of its own. If a
+/// A registration is made with an activation code and a touch, and has its own key. If a
 /// registration does not complete although the server may know its key, the server is told that it
 /// was given up (`ServerRemoval.swift`).
 @ServiceActor

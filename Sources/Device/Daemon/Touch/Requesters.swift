@@ -3,6 +3,8 @@ import CommandProtocol
 import Gate
 import LoginProtocol
 
+// Names the user who asks, wherever a finger is requested for another account. The name comes from
+// `Presence`, which the kernel and logind vouch for, not from the request.
 extension Notice {
     /// Adds the requester's name to a request for a finger that another user than the account
     /// caused.

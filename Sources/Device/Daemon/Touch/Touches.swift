@@ -194,7 +194,7 @@ extension Touches {
         }
     }
 
-    /// Carries out a touch in a turn of its own, and records its success.
+    /// Carries out a touch in a separate turn, and records its success.
     ///
     /// The turn has ended when this returns, so that others can use the readers however long the
     /// following work takes. The caller must still settle the receipt.
@@ -222,7 +222,7 @@ extension Touches {
 
     /// Records what a touch has found out about the reader, after the answer was sent.
     ///
-    /// This takes a turn of its own, so that no finger is asked for while the key is resealed. If
+    /// This takes a separate turn, so that no finger is asked for while the key is resealed. If
     /// no turn comes within a minute, the finding is dropped, and the next touch will make it
     /// again.
     func improveAfterwards(
