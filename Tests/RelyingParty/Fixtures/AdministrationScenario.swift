@@ -17,7 +17,7 @@ struct AdministrationScenario {
 
     /// Runs it; returns all calls for administration with their answers.
     static func run() async throws -> [Exchange] {
-        let server = try await TestServer.make(.sqlite)
+        let server = try await TestServer.attesting(.sqlite)
         let key = try await server.administer("key", "add", "shop", "ops", "--scopes", "server")[0]
         server.recorded.withLock { $0 = [] }
         let scenario = AdministrationScenario(server: server, key: key, phone: try TestDevice())
@@ -33,6 +33,10 @@ struct AdministrationScenario {
             "apiKey": "ops", "limit": 50,
         ]
         try await scenario.call("audit", filters)
+        try await scenario.call("audit application", filters)
+        try await scenario.call(
+            "audit sealed", ["after": 0, "since": "7d", "application": "shop", "limit": 1_000])
+        try await scenario.call("audit verify")
         let made = server.recorded.withLock { $0 ?? [] }
         return made.filter { $0.path.hasPrefix("/v1/admin/") }
     }
@@ -97,6 +101,9 @@ struct AdministrationScenario {
         try await call("registration list", filters)
         let shown = try await call("registration show", phone)
         let fingerprint = ["fingerprint": try shown.text("fingerprint")]
+        let laptop = try AttestingDevice()
+        _ = try await server.register(attested: laptop)
+        try await call("registration attestation", ["id": laptop.device.registration])
         try await call("registration commit", phone, fingerprint)
         try await call("registration set", phone, ["flags": ["office"]])
         try await call("registration block", phone)

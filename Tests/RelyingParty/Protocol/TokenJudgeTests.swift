@@ -40,7 +40,7 @@ struct TokenJudgeTests {
 
     @Test(
         "is accepted with the JWKS, after a login, a refresh and a new signing key",
-        arguments: TokenJudge.allCases)
+        arguments: TokenJudge.available)
     func independent(judge: TokenJudge) async throws {
         let lead = KeyUse.token.leadSeconds
         let (server, device, token) = try await login(secondsAgo: lead)
@@ -61,7 +61,7 @@ struct TokenJudgeTests {
             try judge.verdicts(on: cases) == Array(repeating: "accepted alice", count: 3))
     }
 
-    @Test("is refused where it is altered, stale or for another", arguments: TokenJudge.allCases)
+    @Test("is refused where it is altered, stale or for another", arguments: TokenJudge.available)
     func refused(judge: TokenJudge) async throws {
         let (server, device, token) = try await login()
         let parts = token.split(separator: ".").map(String.init)
@@ -100,7 +100,7 @@ struct TokenJudgeTests {
         #expect(verdicts.last == "accepted alice")
     }
 
-    @Test("is no callback to them, which they accept as one alone", arguments: TokenJudge.allCases)
+    @Test("is no callback to them, which they accept as one alone", arguments: TokenJudge.available)
     func callbacks(judge: TokenJudge) async throws {
         let (server, device, _) = try await login()
         let receiver = try CallbackReceiver()
