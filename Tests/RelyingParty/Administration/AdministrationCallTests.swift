@@ -204,7 +204,8 @@ struct AdministrationCallTests {
         #expect(
             try await call(server, "audit verify", ["head": other], key: ops).code == "conflict")
         #expect(try await call(server, "audit verify", ["head": "x"], key: ops).code == "malformed")
-        try await server.change("UPDATE audit SET detail = 'nothing' WHERE id = (SELECT MIN(id) FROM audit)")
+        try await server.change(
+            "UPDATE audit SET detail = 'nothing' WHERE id = (SELECT MIN(id) FROM audit)")
         let damaged = try await call(server, "audit verify", key: ops)
         #expect(damaged.status == 409 && damaged.code == "conflict")
         #expect(try damaged.text("title").contains("position 1 is not the one"))
