@@ -141,7 +141,7 @@ struct ServerShellTests {
         #expect(offers[lines[4]] == ["one", "several"])
         #expect(offers[lines[5]] == ["token", "verdict"])
         #expect(offers[lines[6]] == ["--config", "--json", "--help"])
-        #expect(offers[lines[7]] == ["export", "prune", "verify"])
+        #expect(offers[lines[7]] == ["application", "export", "prune", "sealed", "verify"])
         #expect(offers[lines[8]] == [])
     }
 }
