@@ -33,15 +33,16 @@ struct APIKeyScopeTests {
     private static let administration: [String: [Scope]] = {
         let ofServer = [
             "application/add", "application/list", "application/remove", "signing-key/list",
-            "signing-key/rotate", "signing-key/retire", "audit",
+            "signing-key/rotate", "signing-key/retire", "audit", "audit/sealed", "audit/verify",
         ]
         let ofApplication = [
             "application/set", "application/pam-file", "callback/set", "callback/show",
             "callback/remove", "key/add", "key/list", "key/set", "key/revoke", "account/list",
             "account/set", "account/block", "account/unblock", "activation/add",
-            "registration/list", "registration/show", "registration/commit", "registration/set",
-            "registration/block", "registration/unblock", "registration/remove", "template/add",
-            "template/list", "template/remove",
+            "registration/list", "registration/show", "registration/attestation",
+            "registration/commit", "registration/set", "registration/block", "registration/unblock",
+            "registration/remove", "template/add",
+            "template/list", "template/remove", "audit/application",
         ]
         let all =
             ofServer.map { ($0, [Scope.server]) } + ofApplication.map { ($0, [.admin, .server]) }
