@@ -490,7 +490,7 @@ func programs() -> Package {
                 path: "Tests/MainContext", swiftSettings: common),
             .testTarget(
                 name: "DBusTests",
-                dependencies: ["DBus", "CTestSupport", "MainContext", "TestSupport"],
+                dependencies: ["DBus", "CTestSupport", "MainContext", "Posix", "TestSupport"],
                 path: "Tests/DBus", swiftSettings: common),
             .testTarget(
                 name: "FingerprintReaderTests",

@@ -72,4 +72,9 @@ package final class ReceivedDescriptor: Sendable {
     init(_ descriptor: consuming Descriptor) {
         self.descriptor = descriptor
     }
+
+    /// Returns the process that it holds, if it is a pidfd; see pidfd_open(2).
+    func process(pid: Int32) throws(SystemFault) -> ProcessHandle {
+        ProcessHandle.adopting(try descriptor.duplicate(), pid: pid)
+    }
 }

@@ -3,10 +3,11 @@ import CGLib
 import MainContext
 import Posix
 
-/// A client connection to a message bus, on the service's thread: calls, properties and signals.
+/// A connection to a message bus, on the service's thread: calls, properties and signals.
 ///
-/// It exports no objects. GLib reads from the bus on its own thread, which sleeps while
-/// nothing arrives. Errors are `BusFault`; their texts may come from the other side and are only
+/// `export` (`BusServer.swift`) serves objects on it. GLib reads from the bus on its own thread,
+/// which sleeps while nothing arrives. Errors are `BusFault`; their texts may come from the other
+/// side and are only
 /// for the journal.
 @ServiceActor
 package final class BusConnection {

@@ -38,6 +38,11 @@ enum ValueCoding {
         unsafe variant(.structure(values), depth: 0).map { unsafe MessageBody(floating: $0) }
     }
 
+    /// Creates a single value, as properties have it; nil as for `body`.
+    static func single(_ value: BusValue) -> MessageBody? {
+        unsafe variant(value, depth: 0).map { unsafe MessageBody(floating: $0) }
+    }
+
     // MARK: From the library
 
     private static func value(

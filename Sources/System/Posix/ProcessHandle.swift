@@ -28,6 +28,13 @@ package final class ProcessHandle: Sendable {
             descriptor: try Descriptor(result: result, of: "pidfd_open", on: String(pid)))
     }
 
+    /// Takes over a pidfd that another process, which is trusted, has sent together with the id.
+    package static func adopting(
+        _ descriptor: consuming Descriptor, pid: Int32
+    ) -> ProcessHandle {
+        ProcessHandle(pid: pid, descriptor: descriptor)
+    }
+
     /// Opens a handle on the process that connected a Unix socket; unix(7) SO_PEERPIDFD, Linux 6.5.
     ///
     /// Older kernels report only the number. On these, another process may have the number if the
