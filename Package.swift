@@ -543,7 +543,7 @@ func programs() -> Package {
                 name: "DaemonTests",
                 dependencies: [
                     "Authorization", "Command", "CommandMessages", "CommandProtocol",
-                    "Configuration", "Crypto", "Daemon", "Domain", "Gate", "LoginMessages",
+                    "Configuration", "Crypto", "DBus", "Daemon", "Domain", "Gate", "LoginMessages",
                     "LoginProtocol", "MainContext", "Posix", "ReaderProtocol", "Relay",
                     "RelyingPartySupport", "Sealing", "SignedFormats", "State", "StateSupport",
                     "Systemd", "TestScopes", "TestSupport", "signet-relay", "signet-server",

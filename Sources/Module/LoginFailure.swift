@@ -130,7 +130,8 @@ extension LoginDenial {
             .notServed, .inBackground, .notAtMachine, .otherRequester, .lidClosed, .otherSeat,
             .serverUnreachable,
             .unknownServer,
-            .serverKeyInvalidated, .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack:
+            .serverKeyInvalidated, .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack,
+            .passwordOnly:
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         }
     }
@@ -157,7 +158,7 @@ extension LoginDenialReason {
             .changedMeanwhile, .serverUnreachable,
             .serverRefused, .unknownServer,
             .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked,
-            .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack:
+            .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack, .passwordOnly:
             false
         }
     }

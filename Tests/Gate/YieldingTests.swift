@@ -72,6 +72,32 @@ struct YieldingTests {
         waiting.cancel()
     }
 
+    @Test(
+        "a touch for a desktop gives way to a touch at once, and to nothing else",
+        arguments: [Applicant.Purpose.desktop, .enrolment, .upkeep, .observation])
+    @ServiceActor
+    func desktop(other: Applicant.Purpose) async throws {
+        let queue = TouchQueue(limit: 8, patience: .seconds(60))
+        let turn = HeldTurn(
+            try await queue.turn(for: applicant(.desktop, 1), within: .seconds(1)))
+        let interruption = Interruption()
+        queue.mayInterrupt(turn.turn, by: interruption)
+        let second = Task { @ServiceActor in
+            try? HeldTurn(await queue.turn(for: applicant(other, 2), within: .seconds(30)))
+        }
+        while queue.waiting < 1 { try? await Timer.sleep(for: .zero) }
+        #expect(!interruption.isRaised)
+        let login = Task { @ServiceActor in
+            try? HeldTurn(await queue.turn(for: applicant(.touch, 1), within: .seconds(30)))
+        }
+        while queue.waiting < 2 { try? await Timer.sleep(for: .zero) }
+        #expect(interruption.isRaised)
+        let hasYielded = queue.hasYielded(turn.turn)
+        #expect(hasYielded)
+        second.cancel()
+        login.cancel()
+    }
+
     @Test("does not give way while fingers come")
     @ServiceActor
     func active() async throws {

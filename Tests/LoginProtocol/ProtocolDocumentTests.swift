@@ -121,6 +121,7 @@ struct ProtocolDocumentTests {
                 case .rootOrAccount: "account"
                 case .account: "the account itself"
                 case .anyone: "anyone"
+                case .desktopInterface: "signet-fprint"
                 }
             let proof = request.rule.proof == .password ? "password" : "none"
             return [caller, proof, request.rule.beginsRequest ? "yes" : "no"]

@@ -27,7 +27,7 @@ struct SSHSIGTests {
     @Test("namespaces differ from each other")
     func namespaces() {
         let all = SignatureNamespace.allCases.map(\.bytes)
-        #expect(Set(all).count == 8)
+        #expect(Set(all).count == 9)
         #expect(all[0] == bytes("login@signet"))
         #expect(all.allSatisfy { $0.reversed().starts(with: bytes("tengis@")) })
     }

@@ -123,9 +123,11 @@ struct ReceiptChainTests {
         #expect(verify("statement", "alice", "request@signet") != 0)
     }
 
-    @Test("a secret's receipt stands among those of logins, and is good for no login")
-    func secret() throws {
-        let released = try receipts.login(service: "signet", namespace: .secret)
+    @Test(
+        "a receipt of a secret or a desktop stands among those of logins, and is good for no login",
+        arguments: [SignatureNamespace.secret, .desktop])
+    func notLogin(use: SignatureNamespace) throws {
+        let released = try receipts.login(service: "signet", namespace: use)
         try receipts.login()
         #expect(try receipts.verify(try receipts.texts()) == 6)
         let parts = try #require(Receipt.split(released))
@@ -141,7 +143,7 @@ struct ReceiptChainTests {
                 -s signature < statement >/dev/null 2>&1
                 """)
         }
-        #expect(verify("secret@signet") == 0)
+        #expect(verify(String(decoding: use.bytes, as: UTF8.self)) == 0)
         #expect(verify("login@signet") != 0)
     }
 
@@ -154,11 +156,14 @@ struct ReceiptChainTests {
         }
     }
 
-    @Test("keys that version 0.1.0 registered for logins are good for secrets too")
-    func olderSigners() throws {
+    @Test(
+        "keys that earlier versions registered for fewer uses are good for the present ones",
+        arguments: ["login@signet", "login@signet,secret@signet"])
+    func olderSigners(uses: String) throws {
         let path = receipts.fixture.file("signers")
         let lines = String(decoding: try receipts.fixture.contents(path), as: UTF8.self)
-        let older = lines.replacing("login@signet,secret@signet", with: "login@signet")
+        let present = "login@signet,secret@signet,desktop@signet"
+        let older = lines.replacing(present, with: uses)
         try #require(older != lines)
         try receipts.fixture.overwrite(path, Array(older.utf8))
         #expect(try receipts.fixture.account.credential.signers() == Array(lines.utf8))
@@ -166,7 +171,7 @@ struct ReceiptChainTests {
         try receipts.fixture.issue()
         #expect(try receipts.verify(texts) == 4)
         for wrong in ["file@signet", "login@signet,file@signet", "*"] {
-            let text = lines.replacing("login@signet,secret@signet", with: wrong)
+            let text = lines.replacing(present, with: wrong)
             #expect(
                 RegisteredSigner.parse(file: Array(text.utf8), account: StateFixture.alice) == nil)
         }

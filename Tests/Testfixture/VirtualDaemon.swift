@@ -89,6 +89,7 @@ struct VirtualDaemon {
         case "--readers": paths.readers = value
         case "--played-readers": (paths.readers, areReadersElsewhere) = (value, true)
         case "--tokens": paths.tokens = value
+        case "--desktop-user": paths.desktopUser = value
         case "--event-log": paths.eventLog = value
         case "--secure-boot": paths.secureBoot = value
         case "--failpoint": failpoint = value

@@ -96,7 +96,7 @@ extension Denial {
             .unknownOperation, .operationOver, .printsDamaged, .accountExpired,
             .passwordExpired, .notAttestable, .noPasswordKey, .passwordKeyStale,
             .passwordElsewhere, .passwordNotAccepted, .fingerNotAccepted, .unknownSession,
-            .sessionOver, .sessionsUnknown:
+            .sessionOver, .sessionsUnknown, .passwordOnly:
             .denied
         }
     }

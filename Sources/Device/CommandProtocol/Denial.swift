@@ -100,7 +100,8 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     /// Like `enrolmentPaused`, after more enrolments: only root may enrol a finger for this
     /// account.
     case enrolmentLocked = 45
-    /// An enrolment gave up the reader to a touch, because no finger was on the reader for a while.
+    /// An enrolment gave up the reader to a touch, because no finger was on the reader for a while,
+    /// or a verification for a desktop did so at once.
     case enrolmentYielded = 46
     /// The reader has lost the account's prints that it stored.
     case printLost = 47
@@ -186,6 +187,8 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case sessionOver = 107
     /// The server does not know about sessions; it is older. `subject`: the server.
     case sessionsUnknown = 108
+    /// A finger is being added or deleted, which only the password may authorise.
+    case passwordOnly = 120
 }
 
 /// A denial of any request, with the details that the user needs to continue.

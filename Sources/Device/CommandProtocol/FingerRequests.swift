@@ -50,6 +50,13 @@ package struct EnrollRequest: AccountRequest {
     package let finger: Finger
     /// The reader to use; nil for the first one.
     package let readerID: Bytes?
+
+    /// Creates a request.
+    package init(account: AccountName, finger: Finger, readerID: Bytes?) {
+        self.account = account
+        self.finger = finger
+        self.readerID = readerID
+    }
 }
 
 extension EnrollRequest {
@@ -75,6 +82,12 @@ package struct DeleteRequest: AccountRequest {
     package let account: AccountName
     /// The finger to delete; nil for all fingers of the account.
     package let finger: Finger?
+
+    /// Creates a request.
+    package init(account: AccountName, finger: Finger?) {
+        self.account = account
+        self.finger = finger
+    }
 }
 
 extension DeleteRequest {

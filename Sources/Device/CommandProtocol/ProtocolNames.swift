@@ -141,6 +141,7 @@ extension DenialReason: ProtocolNamed {
         case .unknownSession: "unknownSession"
         case .sessionOver: "sessionOver"
         case .sessionsUnknown: "sessionsUnknown"
+        case .passwordOnly: "passwordOnly"
         }
     }
 }

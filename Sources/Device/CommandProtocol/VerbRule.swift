@@ -9,6 +9,9 @@ package enum Caller: Sendable {
     case account
     /// Every local user.
     case anyone
+    /// Uid 0, or the user that `signet-fprint` runs as: it asks for clients of the message bus,
+    /// which it names, and the daemon examines them itself.
+    case desktopInterface
 }
 
 /// The proof that a caller must give first.
@@ -98,13 +101,18 @@ package struct VerbRule: Sendable {
 
     /// Returns whether a peer may make the request about an account.
     ///
-    /// `accountUID` is the account's uid; nil if the request is about no account.
-    package func permits(peerUID: UInt32, accountUID: UInt32?) -> Bool {
+    /// `accountUID` is the account's uid; nil if the request is about no account. `interfaceUID` is
+    /// the uid of `signet-fprint`; nil if it is not installed.
+    package func permits(
+        peerUID: UInt32, accountUID: UInt32?, interfaceUID: UInt32? = nil
+    ) -> Bool {
         switch callers {
         case .root: peerUID == 0
         case .rootOrAccount: peerUID == 0 || (accountUID != nil && peerUID == accountUID)
         case .account: accountUID != nil && peerUID == accountUID
         case .anyone: true
+        case .desktopInterface:
+            peerUID == 0 || (interfaceUID != nil && peerUID == interfaceUID)
         }
     }
 }

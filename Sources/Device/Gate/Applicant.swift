@@ -19,6 +19,8 @@ package struct Applicant: Sendable {
         /// Upkeep of a reader, such as listing or deleting the prints stored on it, or resealing a
         /// key; no touch is involved.
         case upkeep
+        /// A touch that a client of the message bus asks for; it yields to waiting touches at once.
+        case desktop
         /// Scans that are compared with no print; they yield to any other kind of request at once.
         case observation
     }

@@ -110,6 +110,8 @@ package struct PresenceExaminer: Sendable {
     /// The PAM service of polkit's helper, and the template of the unit in which newer versions of
     /// polkit start the helper.
     private static let polkit = (service: "polkit-1", unit: "polkit-agent-helper@.service")
+    /// The PAM service with which polkit's helper has users authenticate.
+    package static let polkitService = ServiceName(polkit.service)
     /// The seat that the virtual consoles belong to.
     private static let consoleSeat = "seat0"
 
@@ -130,6 +132,13 @@ package struct PresenceExaminer: Sendable {
     package func client(on socket: borrowing Descriptor) throws(SystemFault) -> ClientProcess {
         try facts.client(on: socket)
     }
+
+    /// Describes a client that another process, which is trusted with that, has identified.
+    ///
+    /// A client whose process is not held is denied every touch.
+    package func client(
+        _ peer: PeerCredentials, process: ProcessHandle?
+    ) -> ClientProcess { facts.client(peer, process: process) }
 
     /// Returns evidence that the requester behind a client is at the machine.
     ///
@@ -381,7 +390,7 @@ package struct PresenceExaminer: Sendable {
             throw .notAtMachine(
                 process.hasEnded ? Detail.programEnded : Detail.programMoved)
         }
-        guard inquiry.isRoot, inquiry.claims.service == ServiceName(Self.polkit.service) else {
+        guard inquiry.isRoot, inquiry.claims.service == Self.polkitService else {
             return Subject(
                 process: process, placement: client.placement, isRoot: inquiry.isRoot)
         }

@@ -14,8 +14,9 @@ import Posix
 /// counted for the other. Therefore no finger is scanned for the turn's holder until both prompts
 /// have shown that there are two requests; a newcomer that does not show this loses its place.
 ///
-/// Enrolments and observations give way: an enrolment ends when a touch waits and no finger has
-/// been on the reader for `patience`, an observation as soon as any other kind of request waits.
+/// Enrolments, touches for desktops and observations give way: an enrolment ends when a touch waits
+/// and no finger has been on the reader for `patience`, a touch for a desktop as soon as a touch
+/// waits, an observation as soon as any other kind of request waits.
 @ServiceActor
 package final class TouchQueue {
     /// The time without a finger on the reader after which an enrolment yields to a waiting touch.
@@ -387,8 +388,11 @@ extension TouchQueue {
 
     /// Whether the holder must give way while this other request waits.
     private func yields(_ holder: Applicant, to other: Applicant) -> Bool {
-        holder.purpose == .observation
-            ? other.purpose != .observation : other.purpose == .touch
+        switch holder.purpose {
+        case .observation: other.purpose != .observation
+        case .desktop, .enrolment: other.purpose == .touch
+        case .touch, .upkeep: false
+        }
     }
 
     /// Ends the holder's enrolment or observation if it must yield now, or sets the timer for the
@@ -398,9 +402,9 @@ extension TouchQueue {
         guard let holder, let enrolment = holder.enrolment, !holder.hasYielded,
             places.contains(where: { yields(holder.applicant, to: $0.applicant) })
         else { return }
-        let isObservation = holder.applicant.purpose == .observation
+        let isPatient = holder.applicant.purpose == .enrolment
         let left =
-            isObservation ? .zero : patience - (ContinuousClock.now - holder.touched)
+            isPatient ? patience - (ContinuousClock.now - holder.touched) : .zero
         guard left > .zero else {
             holder.hasYielded = true
             return enrolment.raise()

@@ -244,8 +244,8 @@ package struct CredentialStore: Sendable {
     /// Returns all public keys that this account ever had, as an allowed_signers file;
     /// ssh-keygen(1).
     ///
-    /// Version 0.1.0 wrote lines for logins only. They are upgraded, since its keys release secrets
-    /// too.
+    /// Version 0.1.0 wrote lines for logins only, later ones for logins and secrets. They are
+    /// upgraded, since these keys confirm touches for desktops too.
     package func signers() throws(StoreFault) -> [UInt8] {
         let kept = try files { () throws(FileFault) in
             try account.directory.read(Self.signersName, cap: Self.signersLimit) ?? []

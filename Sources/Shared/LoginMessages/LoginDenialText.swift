@@ -105,6 +105,7 @@ extension LoginDenial {
         case .serverBusy:
             "\(serverSubject) has not answered the previous request yet. Wait, and try again"
         case .clockSetBack: clockText
+        case .passwordOnly: "a finger is being added or deleted: use the password"
         }
     }
 

@@ -99,6 +99,8 @@ package enum LoginDenialReason: UInt8, CaseIterable, Sendable {
     /// The server is unreachable, and the clock was set back. `since`: a moment that was reached
     /// before.
     case clockSetBack = 82
+    /// A finger is being added or deleted, which only the password may authorise.
+    case passwordOnly = 120
 }
 
 /// Why a credential was invalidated; the raw value is on the wire.

@@ -12,6 +12,7 @@ package enum SignatureNamespace: CaseIterable, Sendable {
     case registration
     case verdict
     case challenge
+    case desktop
 
     /// The namespace as it is written in a signature.
     package var bytes: [UInt8] {
@@ -24,6 +25,7 @@ package enum SignatureNamespace: CaseIterable, Sendable {
         case .registration: StaticString("registration@signet").bytes
         case .verdict: StaticString("verdict@signet").bytes
         case .challenge: StaticString("challenge@signet").bytes
+        case .desktop: StaticString("desktop@signet").bytes
         }
     }
 }

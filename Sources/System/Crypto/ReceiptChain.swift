@@ -45,9 +45,11 @@ package struct RegisteredSigner: Equatable, Sendable {
 /// again. The result is only as good as the list of signers and the head, which come from the
 /// daemon.
 package struct ReceiptChain {
-    /// The namespaces that a receipt's signature may have: a login, or the release of a secret.
+    /// The namespaces that a receipt's signature may have: a login, the release of a secret, or a
+    /// touch for a desktop.
     package static let namespaces = [
         SignatureNamespace.login.bytes, SignatureNamespace.secret.bytes,
+        SignatureNamespace.desktop.bytes,
     ]
 
     private let account: AccountName
@@ -136,25 +138,29 @@ package struct ReceiptChain {
 
 extension RegisteredSigner {
     /// The part of a line between the account and the key, which names the uses of the key.
-    package static let options = StaticString(" namespaces=\"login@signet,secret@signet\" ").bytes
-    /// That part as version 0.1.0 wrote it.
-    private static let olderOptions = StaticString(" namespaces=\"login@signet\" ").bytes
+    package static let options =
+        StaticString(" namespaces=\"login@signet,secret@signet,desktop@signet\" ").bytes
+    /// That part as earlier versions wrote it.
+    private static let olderOptions = [
+        StaticString(" namespaces=\"login@signet\" ").bytes,
+        StaticString(" namespaces=\"login@signet,secret@signet\" ").bytes,
+    ]
 
-    /// Replaces the options of version 0.1.0 in each line of an allowed_signers file by the present
-    /// ones.
+    /// Replaces the options of earlier versions in each line of an allowed_signers file by the
+    /// present ones.
     ///
     /// Lines of another account or with other options are unchanged.
     package static func upgraded(file: [UInt8], account: AccountName) -> [UInt8] {
-        let older = account.bytes + olderOptions
+        let older = olderOptions.map { account.bytes + $0 }
         var upgraded: [UInt8] = []
         upgraded.reserveCapacity(file.count)
         var rest = file[...]
         while !rest.isEmpty {
             let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.endIndex
             let line = rest[..<end]
-            let isOlder = line.starts(with: older)
+            let beginning = older.first { line.starts(with: $0) }
             upgraded +=
-                isOlder ? account.bytes + options + line.dropFirst(older.count) : Array(line)
+                beginning.map { account.bytes + options + line.dropFirst($0.count) } ?? Array(line)
             rest = rest[end...]
         }
         return upgraded

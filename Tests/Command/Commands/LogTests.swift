@@ -27,7 +27,7 @@ struct SampleLog {
         key = try P256PrivateKey.generate()
         publicKey = try #require(SSHPublicKey(point: key.publicPoint))
         let comment = Bytes("signet:daemon:".utf8) + SampleLog.credential.hexadecimal
-        let line = Bytes("daemon namespaces=\"login@signet,secret@signet\" ".utf8)
+        let line = Bytes("daemon namespaces=\"login@signet,secret@signet,desktop@signet\" ".utf8)
         signers = [line + publicKey.line(comment: comment).dropLast()]
         for index in 0..<count { try append(counter: UInt64(index * 2 + 1)) }
     }

@@ -68,8 +68,9 @@ struct RequestHandlerTests {
         let whole = try parts().router
         let router = Router(
             admission: whole.admission, afterAnswers: whole.afterAnswers, clock: whole.clock,
-            journal: whole.journal, passwords: whole.passwords, recovery: whole.recovery,
-            refusedAttempts: whole.refusedAttempts, templates: whole.templates, handlers: [])
+            desktopUser: whole.desktopUser, journal: whole.journal, passwords: whole.passwords,
+            recovery: whole.recovery, refusedAttempts: whole.refusedAttempts,
+            templates: whole.templates, handlers: [])
         let client = try client(of: router)
         let about = Person.daemon.account
         for request: Request in [.configuration, .disable(account: about), .list(account: about)] {

@@ -70,9 +70,12 @@ enum Signers: Harness {
     static var seeds: [[UInt8]] {
         let comment = bytes("signet:al ice%25:000102030405060708090a0b0c0d0e0f")
         guard let line = Signatures.key?.line(comment: comment) else { return [] }
-        let signer = account.bytes + bytes(" namespaces=\"login@signet,secret@signet\" ") + line
-        let former = account.bytes + bytes(" namespaces=\"login@signet\" ") + line
-        return [signer, signer + signer, former, former + signer]
+        func signer(_ uses: String) -> [UInt8] {
+            account.bytes + bytes(" namespaces=\"\(uses)\" ") + line
+        }
+        let present = signer("login@signet,secret@signet,desktop@signet")
+        let (former, first) = (signer("login@signet,secret@signet"), signer("login@signet"))
+        return [present, present + present, former, first, first + former + present]
     }
 
     static func feed(_ bytes: [UInt8]) {

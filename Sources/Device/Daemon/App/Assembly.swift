@@ -142,11 +142,13 @@ struct Assembly {
             guards: guards, touches: touches)
         pendingRemovals = PendingRemovals(
             removals: removals, state: state, macTokens: macTokens, servers: servers)
+        let pendingChanges = PendingFingerChanges()
         let logins = PAMLogins(
             afterAnswers: afterAnswers, clock: clock, examiner: examiner, gate: gate,
             journal: journal, settings: settings, state: state, accounts: accounts,
             credentials: credentials, keyring: keyring, serverLogins: serverLogins,
-            sessionTokens: sessionTokens, guards: guards, touches: touches)
+            sessionTokens: sessionTokens, guards: guards, touches: touches,
+            pendingChanges: pendingChanges)
         refusedAttempts = RefusedAttempts(
             journal: journal, state: state, accounts: accounts, guards: guards)
         let reports = Reports(
@@ -157,8 +159,10 @@ struct Assembly {
         let parts = Collaborators(
             clock: clock, gate: gate, journal: journal, queue: queue, readers: readers,
             settings: settings, state: state, vaults: vaults, accounts: accounts,
-            coverage: coverage, credentials: credentials, fingers: fingers, guards: guards,
-            policy: policy, templates: templates, touches: touches, upkeep: upkeep)
+            coverage: coverage, credentials: credentials, enrolments: enrolments,
+            examiner: examiner, fingers: fingers, guards: guards, logind: logind,
+            pendingChanges: pendingChanges, policy: policy, templates: templates,
+            touches: touches, upkeep: upkeep)
         handlers =
             [
                 logins.handlers, enrolments.handlers, fingers.handlers, printImport.handlers,
@@ -167,7 +171,8 @@ struct Assembly {
                 reports.handlers,
             ].flatMap { $0 } + Listed.services.flatMap { $0.init(parts).handlers }
         router = Router(
-            admission: admission, afterAnswers: afterAnswers, clock: clock, journal: journal,
+            admission: admission, afterAnswers: afterAnswers, clock: clock,
+            desktopUser: paths.desktopUser, journal: journal,
             passwords: passwords, recovery: recovery, refusedAttempts: refusedAttempts,
             templates: templates, handlers: handlers)
     }

@@ -34,6 +34,9 @@ package struct Paths: Sendable {
     /// The EFI variable that says whether secure boot is on.
     package var secureBoot = Firmware.secureBootVariable
 
+    /// The name of the user that `signet-fprint` runs as.
+    package var desktopUser = "signet-fprint"
+
     /// The firmware's event log, which explains what the TPM's PCRs contain.
     package var eventLog = "/sys/kernel/security/tpm0/binary_bios_measurements"
 

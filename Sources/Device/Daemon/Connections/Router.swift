@@ -21,6 +21,8 @@ final class Router: Answering {
     let admission: Admission
     let afterAnswers: AfterAnswers
     let clock: Clock
+    /// The name of the user that `signet-fprint` runs as.
+    let desktopUser: String
     let journal: DecisionJournal
     let passwords: PasswordChecker
     let recovery: AccountRecovery
@@ -34,13 +36,15 @@ final class Router: Answering {
     private var rateLimitedUsers: Set<UInt32> = []
 
     init(
-        admission: Admission, afterAnswers: AfterAnswers, clock: Clock, journal: DecisionJournal,
+        admission: Admission, afterAnswers: AfterAnswers, clock: Clock, desktopUser: String,
+        journal: DecisionJournal,
         passwords: PasswordChecker, recovery: AccountRecovery, refusedAttempts: RefusedAttempts,
         templates: TemplateKeyOpener, handlers: [RequestHandler]
     ) {
         self.admission = admission
         self.afterAnswers = afterAnswers
         self.clock = clock
+        self.desktopUser = desktopUser
         self.journal = journal
         self.passwords = passwords
         self.recovery = recovery
@@ -83,7 +87,7 @@ extension Router {
         guard request.rule.beginsRequest else { throw Denial(.badRequest) }
         try checkRate(of: client.process)
         guard let about = request.content as? any AccountRequest else {
-            guard request.rule.permits(peerUID: client.peer.uid, accountUID: nil) else {
+            guard permits(request.rule, client: client, account: nil) else {
                 throw Denial(.notPermitted)
             }
             return try await handler(of: request).answer(request.content, for: client)
@@ -95,6 +99,16 @@ extension Router {
             request.rule, request: about, account: account, client: client)
         if Swift.type(of: about).readsPrints { await templates.openTemplates(of: account) }
         return try await handler.answer(about, about: account, with: password, for: client)
+    }
+
+    /// Whether the rule permits the peer; the user of `signet-fprint` is looked up where it matters.
+    private func permits(_ rule: VerbRule, client: any Client, account: Account?) -> Bool {
+        var interface: UInt32?
+        if case .desktopInterface = rule.callers {
+            interface = (try? Account.named(desktopUser))?.uid
+        }
+        return rule.permits(
+            peerUID: client.peer.uid, accountUID: account?.uid, interfaceUID: interface)
     }
 
     /// Returns the handler of a request; throws `badRequest` if there is none.
@@ -162,7 +176,7 @@ extension Router {
                 String(validating: name.bytes, as: UTF8.self).flatMap { try? Account.named($0) }
             }
         // A peer without permission must not learn whether the account exists.
-        guard rule.permits(peerUID: client.peer.uid, accountUID: account?.uid) else {
+        guard permits(rule, client: client, account: account) else {
             throw Denial(.notPermitted)
         }
         guard let account, AccountName(account.name) == name else {

@@ -35,13 +35,14 @@ final class PAMLogins {
     let sessionTokens: SessionTokens
     let guards: TouchGuards
     let touches: Touches
+    let pendingChanges: PendingFingerChanges
 
     init(
         afterAnswers: AfterAnswers, clock: Clock, examiner: PresenceExaminer,
         gate: TouchGate<ReaderPool>, journal: DecisionJournal, settings: Configuration,
         state: StateDirectory, accounts: Accounts, credentials: Credentials, keyring: Keyring,
         serverLogins: ServerLogins, sessionTokens: SessionTokens, guards: TouchGuards,
-        touches: Touches
+        touches: Touches, pendingChanges: PendingFingerChanges
     ) {
         self.afterAnswers = afterAnswers
         self.clock = clock
@@ -57,6 +58,7 @@ final class PAMLogins {
         self.sessionTokens = sessionTokens
         self.guards = guards
         self.touches = touches
+        self.pendingChanges = pendingChanges
     }
 }
 
@@ -87,6 +89,7 @@ extension PAMLogins {
         var plan = plan(request, account: account)
         let end = plan.end
         let presence = try await guards.admit(plan, client: client)
+        try pendingChanges.check(request, account: account, requester: presence.requester)
         guard let server = try await serverLogins.loginAtServer(request, account: account) else {
             return try await authenticateHere(
                 plan, presence: presence, request: request, client: client)
@@ -119,6 +122,13 @@ extension PAMLogins {
         }
         let password = await keyring.passwordToRelease(proof, account: account)
         if touches.hasSlept(since: proof) { throw Denial(.suspending) }
+        do throws(Denial) {
+            // A change may have begun while the finger was awaited.
+            try pendingChanges.check(request, account: account, requester: presence.requester)
+        } catch {
+            proof.touch.attempt.takeBack()
+            throw error
+        }
         awaitConfirmation(
             PendingConfirmation(
                 of: proof, account: account, request: request, presence: presence,
@@ -167,6 +177,7 @@ extension PAMLogins {
                 within: serverLogins.timeLeft(until: end))
         }
         do throws(Denial) {
+            try pendingChanges.check(request, account: account, requester: presence.requester)
             // Checking the password has taken time too, so look for changes again.
             try serverLogins.checkChanges(since: proof, login: server, account: account)
         } catch {

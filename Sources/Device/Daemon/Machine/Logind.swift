@@ -4,7 +4,8 @@ import Gate
 import MainContext
 import Posix
 
-/// The daemon's connection to logind on the system bus, for suspension and the lid.
+/// The daemon's connection to the system bus: to logind on it, for suspension and the lid, and for the
+/// calls that other parts make.
 ///
 /// While the readers are in use, an inhibitor lock delays suspension until they are closed.
 /// Messages on the bus can only end or prevent the wait for a finger; they never authenticate a
@@ -165,10 +166,27 @@ final class Logind: SuspendState {
     /// It connects first if necessary, because a request that has started the daemon may need a
     /// call before the bus is connected. Throws `closed` if there is no connection.
     func call(_ call: BusCall) async throws(BusFault) {
+        _ = try await answer(to: call, limit: Self.limit)
+    }
+
+    /// Calls another service on the bus as `call` does, and waits at most `limit` for its answer.
+    func answer(to call: BusCall, limit: Duration) async throws(BusFault) -> BusAnswer {
+        try await madeConnection().call(call, limit: limit)
+    }
+
+    /// Asks the bus who a client is; see `BusConnection.credentials`.
+    func credentials(
+        of client: String, limit: Duration
+    ) async throws(BusFault) -> BusCredentials {
+        try await madeConnection().credentials(of: client, limit: limit)
+    }
+
+    /// Returns the connection, which is made first if necessary; throws `closed` if there is none.
+    private func madeConnection() async throws(BusFault) -> BusConnection {
         connect()
         await connected()
         guard let connection else { throw .closed }
-        _ = try await connection.call(call, limit: Self.limit)
+        return connection
     }
 
     /// Waits until a connection in progress has succeeded or failed.

@@ -32,8 +32,12 @@ struct Collaborators {
     let accounts: Accounts
     let coverage: StorageCoverage
     let credentials: Credentials
+    let enrolments: Enrolments
+    let examiner: PresenceExaminer
     let fingers: Fingers
     let guards: TouchGuards
+    let logind: Logind
+    let pendingChanges: PendingFingerChanges
     let policy: LoginPolicy
     let templates: TemplateKeyOpener
     let touches: Touches

@@ -98,6 +98,10 @@ struct TouchPlan {
     var command = ""
     /// The reason for the touch in the words of a command's caller.
     var reason: Bytes?
+    /// What the readers are needed for.
+    var purpose = Applicant.Purpose.touch
+    /// The only finger that may match; nil for any of the account's.
+    var finger: Finger?
     /// What the PAM module states about the login; nil for a command.
     var login: AuthenticateRequest?
 }

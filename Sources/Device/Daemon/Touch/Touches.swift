@@ -107,7 +107,7 @@ extension Touches {
     ) async throws(Denial) -> Turn {
         try await gate.turn(
             for: applicant(
-                .touch, account: plan.account, asker: asker(plan, presence: presence),
+                plan.purpose, account: plan.account, asker: asker(plan, presence: presence),
                 client: client),
             within: plan.timeout)
     }
@@ -128,7 +128,8 @@ extension Touches {
             do {
                 let turn = try await gate.turn(
                     for: applicant(
-                        .touch, account: plan.account, asker: asker(plan, presence: presence),
+                        plan.purpose, account: plan.account,
+                        asker: asker(plan, presence: presence),
                         client: client),
                     within: plan.end - clock.sinceBoot())
                 if let slot = slot ?? receiptSlots.free(for: plan.account.uid) {
@@ -149,11 +150,14 @@ extension Touches {
     /// attempt still counts as a failure on disk until the caller settles it. If anything fails
     /// after the match, the attempt is taken back.
     ///
-    /// - Parameter item: finds what is to be released. It is called before the touch and again
-    ///   after the match, each time with the account's current records.
+    /// - Parameters:
+    ///   - interruption: ends the wait early with `cancelled`.
+    ///   - item: finds what is to be released. It is called before the touch and again after the
+    ///     match, each time with the account's current records.
     func touch(
         _ plan: TouchPlan, presence: Presence, matter: SignedMatter,
         during turn: borrowing Turn, in slot: ReceiptSlot, client: any Client,
+        interruptedBy interruption: Interruption = Interruption(),
         releasing item: SealedItemSearch = { _ in nil }
     ) async throws(Denial) -> TouchProof {
         let account = plan.account
@@ -165,13 +169,16 @@ extension Touches {
         // Check before anything is written for a touch that cannot succeed.
         try ledger.check()
         let place = try reserve(account, snapshot: snapshot, in: slot)
-        let interruption = Interruption()
+        let prints = snapshot.enrolment.prints.filter {
+            plan.finger == nil || $0.finger == plan.finger
+        }
+        if prints.isEmpty { throw Denial(.unknownFinger, finger: plan.finger) }
         let preparation = try ready(
             account, snapshot: snapshot, item: item, interruption: interruption)
         defer { preparation.end() }
         let check = StorageCheck()
         let query = FingerQuery(
-            gallery: Gallery(snapshot.enrolment.prints), seat: guards.seat(of: presence),
+            gallery: Gallery(prints), seat: guards.seat(of: presence),
             examine: credentials.examination(
                 account, snapshot: snapshot, check: check, interruption: interruption))
         let touch: Touch<ScannedFinger>

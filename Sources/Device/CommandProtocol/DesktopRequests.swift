@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+import Domain
+import LoginProtocol
+
+// The requests of signet-fprint, the process on the system bus that desktops ask. Each names the
+// client of the bus that it is for; the daemon asks the bus itself who that is, and judges
+// presence, authority and the readers as for that client. None of them opens a key or admits a
+// user.
+
+/// The unique name of a client of the system bus, such as `:1.42`.
+package struct BusClientName: Hashable, Sendable {
+    /// The longest name that the bus gives (D-Bus specification, "Valid Names").
+    package static let longest = 255
+
+    /// The name, which has the form of a unique name.
+    package let text: String
+
+    /// Takes a name; nil unless it is a colon and the characters of unique names.
+    package init?(_ text: String) {
+        let rest = text.utf8.dropFirst()
+        guard text.utf8.first == UInt8(ascii: ":"), !rest.isEmpty,
+            text.utf8.count <= Self.longest, rest.allSatisfy(Self.isPart)
+        else { return nil }
+        self.text = text
+    }
+
+    private static func isPart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}
+
+/// Asks whether a client of the bus may use the readers for an account: answered by
+/// `desktopAccount`.
+///
+/// It reserves nothing and gives no right: every later request is judged anew.
+package struct DesktopClaimRequest: MachineRequest {
+    package static let verb = Verb(70, name: "desktopClaim")
+    package static let rule = VerbRule(.desktopInterface)
+    package static let logging = DecisionLogging.denials
+
+    /// The client.
+    package let client: BusClientName
+    /// The account, which need not exist; nil for the client's own.
+    package let account: AccountName?
+
+    /// Creates a request.
+    package init(client: BusClientName, account: AccountName?) {
+        self.client = client
+        self.account = account
+    }
+
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        if let account { try frame.put(accountName: account) }
+        try frame.put(client: client)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountNameIfPresent()
+        client = try frame.clientName()
+    }
+}
+
+/// Ends `desktopClaim`: the account that the client may use the readers for.
+package struct DesktopAccountAnswer: DaemonAnswer {
+    package static let kind = AnswerKind(180, name: "desktopAccount")
+    package static let meaning = AnswerMeaning.end
+
+    /// The account, which need not exist.
+    package let account: AccountName
+
+    /// Creates an answer.
+    package init(account: AccountName) { self.account = account }
+
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+    }
+}
+
+/// Lists an account's fingers for a client of the bus: answered by `print` for each, then `done`.
+package struct DesktopListRequest: AccountRequest {
+    package static let verb = Verb(71, name: "desktopList")
+    package static let rule = VerbRule(.desktopInterface)
+    package static let logging = DecisionLogging.denials
+
+    /// The client.
+    package let client: BusClientName
+    /// The account.
+    package let account: AccountName
+
+    /// Creates a request.
+    package init(client: BusClientName, account: AccountName) {
+        self.client = client
+        self.account = account
+    }
+
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(client: client)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        client = try frame.clientName()
+    }
+}
+
+/// Requests a touch for a client of the bus: answered by `desktopAdmitted`, notices, and `done` with
+/// the finger that matched.
+///
+/// The touch leaves a receipt of its own kind, and releases nothing else.
+package struct DesktopVerifyRequest: AccountRequest {
+    package static let verb = Verb(72, name: "desktopVerify")
+    package static let rule = VerbRule(
+        .desktopInterface,
+        touch: TouchRule(
+            guards: [.presence, .credential, .reader, .lid], releases: [.statement]))
+    package static let command = "a desktop verification"
+
+    /// The client.
+    package let client: BusClientName
+    /// The account.
+    package let account: AccountName
+    /// The only finger that may match; nil for any of the account's.
+    package let finger: Finger?
+
+    /// Creates a request.
+    package init(client: BusClientName, account: AccountName, finger: Finger?) {
+        self.client = client
+        self.account = account
+        self.finger = finger
+    }
+
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.finger, numberIfPresent: finger?.rawValue)
+        try frame.put(client: client)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        finger = try frame.choiceIfPresent(.finger)
+        client = try frame.clientName()
+    }
+}
+
+/// Reports, once, that a scan was admitted: from now on a finger is awaited.
+package struct DesktopAdmittedAnswer: DaemonAnswer {
+    package static let kind = AnswerKind(181, name: "desktopAdmitted")
+
+    /// The only finger that can match; nil if it is one of several.
+    package let finger: Finger?
+
+    /// Creates an answer.
+    package init(finger: Finger?) { self.finger = finger }
+
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.finger, numberIfPresent: finger?.rawValue)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        finger = try frame.choiceIfPresent(.finger)
+    }
+}
+
+/// Adds a finger for a client of the bus, after polkit has authorised it with the password:
+/// answered by `desktopAdmitted`, then as `enroll`.
+package struct DesktopEnrollRequest: AccountRequest {
+    package static let verb = Verb(73, name: "desktopEnroll")
+    // The proof is polkit's, and is asked for by the handler.
+    package static let rule = VerbRule(
+        .desktopInterface, touch: TouchRule(guards: [.presence]))
+    package static let command = "a desktop enrolment"
+
+    /// The client.
+    package let client: BusClientName
+    /// The account.
+    package let account: AccountName
+    /// The finger to add.
+    package let finger: Finger
+    /// The reader to use; nil for the first one.
+    package let readerID: Bytes?
+
+    /// Creates a request.
+    package init(
+        client: BusClientName, account: AccountName, finger: Finger, readerID: Bytes?
+    ) {
+        self.client = client
+        self.account = account
+        self.finger = finger
+        self.readerID = readerID
+    }
+
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.finger, number: finger.rawValue)
+        try frame.put(.readerID, ifPresent: readerID)
+        try frame.put(client: client)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        finger = try frame.choice(.finger)
+        readerID = try frame.bytesIfPresent(.readerID)
+        client = try frame.clientName()
+    }
+}
+
+/// Removes one finger or all of them for a client of the bus, after polkit has authorised it with
+/// the password: answered as `delete`.
+package struct DesktopDeleteRequest: AccountRequest {
+    package static let verb = Verb(74, name: "desktopDelete")
+    // The proof is polkit's, and is asked for by the handler.
+    package static let rule = VerbRule(.desktopInterface)
+
+    /// The client.
+    package let client: BusClientName
+    /// The account.
+    package let account: AccountName
+    /// The finger to delete; nil for all fingers of the account.
+    package let finger: Finger?
+
+    /// Creates a request.
+    package init(client: BusClientName, account: AccountName, finger: Finger?) {
+        self.client = client
+        self.account = account
+        self.finger = finger
+    }
+
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.finger, numberIfPresent: finger?.rawValue)
+        try frame.put(client: client)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        finger = try frame.choiceIfPresent(.finger)
+        client = try frame.clientName()
+    }
+}
+
+extension FrameWriter {
+    fileprivate mutating func put(client: BusClientName) throws(WireFault) {
+        try put(.busClient, Bytes(client.text.utf8))
+    }
+}
+
+extension FrameReader {
+    fileprivate mutating func clientName() throws(WireFault) -> BusClientName {
+        let bytes = try bytes(.busClient)
+        guard let text = String(validating: bytes, as: UTF8.self),
+            let name = BusClientName(text)
+        else { throw .malformedValue }
+        return name
+    }
+}
+
+extension Field {
+    package static var busClient: Field { Field(190, size: 2...BusClientName.longest) }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Domain
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import SignedFormats
+import State
+
+/// Serves the clients of the system bus, for which `signet-fprint` asks.
+///
+/// Each request is judged as one of the client that it names (`BusClients`), and everything that it
+/// needs is asked for anew: nothing that `signet-fprint` says about an earlier request is believed.
+/// No key is opened but the account's own, for the receipt of a touch; nobody is logged in.
+@ServiceActor
+final class DesktopService: RequestService {
+    let accounts: Accounts
+    let clients: BusClients
+    let enrolments: Enrolments
+    let fingers: Fingers
+    let guards: TouchGuards
+    let journal: DecisionJournal
+    let pendingChanges: PendingFingerChanges
+    let polkit: Polkit
+    let queue: TouchQueue
+    let touches: Touches
+
+    init(_ parts: Collaborators) {
+        accounts = parts.accounts
+        clients = BusClients(
+            bus: parts.logind, examiner: parts.examiner, journal: parts.journal)
+        enrolments = parts.enrolments
+        fingers = parts.fingers
+        guards = parts.guards
+        journal = parts.journal
+        pendingChanges = parts.pendingChanges
+        polkit = Polkit(bus: parts.logind, journal: parts.journal)
+        queue = parts.queue
+        touches = parts.touches
+    }
+}
+
+extension DesktopService {
+    /// The handlers of the desktop interface.
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(claim), RequestHandler(list), RequestHandler(verify),
+            RequestHandler(enroll), RequestHandler(delete),
+        ]
+    }
+
+    /// Answers whether a client may use the readers for an account, and for which.
+    ///
+    /// The account need not exist, as the interface has it. Throws `notPermitted` if polkit refuses.
+    func claim(
+        _ request: DesktopClaimRequest, client: any Client
+    ) async throws(Denial) -> Answer {
+        let client = try await clients.client(request.client, asking: client)
+        let own = (try? Account.with(uid: client.peer.uid)).map { AccountName($0.name) }
+        guard let account = request.account ?? own else { throw Denial(.unknownAccount) }
+        if account != own { try await authorize(.setUserName, client: client) }
+        try await authorizeUse(client)
+        return .of(DesktopAccountAnswer(account: account))
+    }
+
+    /// Sends the fingers of an account, without those whose prints are damaged.
+    ///
+    /// Throws `notEnrolled` if there are none, and `notPermitted` if polkit refuses.
+    func list(
+        _ request: DesktopListRequest, account: Account, client: any Client
+    ) async throws(Denial) -> Answer {
+        let client = try await clients.client(request.client, asking: client)
+        if client.peer.uid != account.uid { try await authorize(.setUserName, client: client) }
+        try await authorizeUse(client)
+        let (_, enrolment) = try accounts.fingers(of: account)
+        for print in enrolment.answers { await client.send(.print(print)) }
+        return .done(DoneAnswer(prints: enrolment.count))
+    }
+
+    /// Waits for a finger of the account, one that matches or one that does not.
+    ///
+    /// The client must be at the machine, and the account be its own unless it runs as root. The
+    /// attempt counts like any other, and so does its success. A login that asks for a touch
+    /// meanwhile gets the reader at once, and this request ends with `enrolmentYielded`; it does not
+    /// go on by itself, so that a touch for the login is never taken for this request.
+    func verify(
+        _ request: DesktopVerifyRequest, account: Account, client: any Client
+    ) async throws(Denial) -> Answer {
+        let client = try await clients.client(request.client, asking: client)
+        try await authorize(.verify, client: client)
+        var plan = guards.plan(
+            for: DesktopVerifyRequest.self, account: account, milliseconds: .max)
+        (plan.tries, plan.purpose, plan.finger) = (1, .desktop, request.finger)
+        let presence = try await guards.admit(plan, client: client)
+        let matter = try matter(for: account)
+        let (_, enrolment) = try accounts.fingers(of: account)
+        let awaited = enrolment.prints.map(\.finger).filter {
+            request.finger == nil || $0 == request.finger
+        }
+        guard !awaited.isEmpty else { throw Denial(.unknownFinger, finger: request.finger) }
+        await client.send(
+            .of(DesktopAdmittedAnswer(finger: awaited.count == 1 ? awaited[0] : nil)))
+        let proof = try await touch(plan, presence: presence, matter: matter, client: client)
+        touches.keepSuccess(of: proof, account: account)
+        touches.settleCommand(
+            proof, account: account, by: presence.requester, client: client.connection)
+        if touches.hasSlept(since: proof) { throw Denial(.suspending) }
+        return .done(DoneAnswer(finger: proof.touch.finger.print.finger))
+    }
+
+    /// Adds a finger, as `signet enroll` does, after polkit has had the password given.
+    ///
+    /// It is only for the client's own account, unless the client runs as root. The password that
+    /// polkit has seen is not known here, so a login password that is stored for the keyring is
+    /// dropped if it was sealed to the former fingers.
+    func enroll(
+        _ request: DesktopEnrollRequest, account: Account, client: any Client
+    ) async throws(Denial) -> Answer {
+        let client = try await clients.client(request.client, asking: client)
+        try await authorizeChange(of: account, client: client)
+        let plan = guards.plan(
+            for: DesktopEnrollRequest.self, account: account, milliseconds: .max)
+        _ = try await guards.admit(plan, client: client)
+        await client.send(.of(DesktopAdmittedAnswer(finger: request.finger)))
+        return try await enrolments.enroll(
+            EnrollRequest(
+                account: request.account, finger: request.finger, readerID: request.readerID),
+            account: account, password: nil, client: client)
+    }
+
+    /// Deletes one finger or all of them, as `signet delete` does, after polkit has had the password
+    /// given; for whom, see `enroll`.
+    func delete(
+        _ request: DesktopDeleteRequest, account: Account, client: any Client
+    ) async throws(Denial) -> Answer {
+        let client = try await clients.client(request.client, asking: client)
+        try await authorizeChange(of: account, client: client)
+        return try await fingers.delete(
+            DeleteRequest(account: request.account, finger: request.finger), account: account,
+            password: nil, client: client)
+    }
+}
+
+extension DesktopService {
+    /// Throws `notPermitted` unless polkit authorises the action.
+    private func authorize(
+        _ action: Polkit.Action, client: DesktopClient
+    ) async throws(Denial) {
+        guard try await polkit.verdict(on: action, for: client.name) != .refused else {
+            throw Denial(.notPermitted)
+        }
+    }
+
+    /// Throws `notPermitted` unless polkit authorises the client to verify or to enrol; either
+    /// suffices to claim a device and to list fingers.
+    private func authorizeUse(_ client: DesktopClient) async throws(Denial) {
+        if try await polkit.verdict(on: .verify, for: client.name) != .refused { return }
+        try await authorize(.enroll, client: client)
+    }
+
+    /// Throws unless polkit authorises a change of fingers, just now.
+    ///
+    /// While it is asked, its helper cannot get a touch (`PendingFingerChanges`). An authorisation
+    /// that polkit keeps is refused: it may have been given earlier, by a touch.
+    private func authorizeChange(
+        of account: Account, client: DesktopClient
+    ) async throws(Denial) {
+        guard client.peer.uid == account.uid || client.peer.uid == 0 else {
+            throw Denial(.notPermitted)
+        }
+        let verdict = try await pendingChanges.during(
+            account: account.uid, requester: client.peer.uid
+        ) { () throws(Denial) in try await polkit.verdict(on: .enroll, for: client.name) }
+        switch verdict {
+        case .authorized: return
+        case .refused: throw Denial(.notPermitted)
+        case .kept:
+            journal.warning(
+                """
+                polkit keeps authorisations of \(Polkit.Action.enroll.rawValue), so no finger was \
+                changed. Set the action to auth_self instead of auth_self_keep
+                """)
+            throw Denial(.notPermitted)
+        }
+    }
+
+    /// Takes a turn at the readers, which a login can end, and waits for the finger during it.
+    private func touch(
+        _ plan: TouchPlan, presence: Presence, matter: SignedMatter, client: DesktopClient
+    ) async throws(Denial) -> TouchProof {
+        let signing = try await touches.signingTurn(plan, presence: presence, client: client)
+        let interruption = Interruption()
+        queue.mayInterrupt(signing.turn, by: interruption)
+        do throws(Denial) {
+            return try await touches.touch(
+                plan, presence: presence, matter: matter, during: signing.turn, in: signing.slot,
+                client: client, interruptedBy: interruption)
+        } catch {
+            guard error.reason == .cancelled, queue.hasYielded(signing.turn) else { throw error }
+            throw Denial(.enrolmentYielded, mismatches: error.mismatches)
+        }
+    }
+
+    /// The statement for the receipt.
+    ///
+    /// No caller verifies it, so the daemon chooses the challenge itself, at random.
+    private func matter(for account: Account) throws(Denial) -> SignedMatter {
+        do throws(SystemFault) {
+            return SignedMatter(
+                namespace: .desktop,
+                challenge: Challenge(random: try randomBytes(Challenge.count)),
+                service: signetService, terminal: [],
+                purpose: Bytes(DesktopVerifyRequest.command.utf8))
+        } catch { throw accounts.denial(for: error, account: account) }
+    }
+}
