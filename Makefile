@@ -28,8 +28,8 @@ RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-
 # A separate package: the module, and the code it shares with the programs, as Embedded Swift.
 MODULE = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp SIGNET_MODULE=1 $(SWIFT) build -c release \
 	--scratch-path .build-module --product pam_signet --disable-local-rpath
-PROGRAMS = signetd signet signet-reader signet-relay signet-notify signet-server verify-password \
-	testfixture testreader
+PROGRAMS = signetd signet signet-fprint signet-reader signet-relay signet-notify signet-server \
+	verify-password testfixture testreader
 TESTFIXTURE = build/testfixture
 
 # More programs are unpacked and not installed: see Tests/HostFixture/programs.
@@ -206,8 +206,18 @@ INSTALLED = \
 		$(LOCALEDIR)/$(language)/LC_MESSAGES/signet.mo) \
 	$(patsubst %.in,%,$(call under,systemd/user/*,/usr/lib/systemd/user)) \
 	$(call under,dbus/*.conf,/usr/share/dbus-1/system.d) \
+	$(if $(or $(DESTDIR),$(DESKTOP),$(wildcard $(LIBEXEC)/signet-fprint)),$(DESKTOP_FILES)) \
 	$(if $(or $(DESTDIR),$(wildcard /usr/share/authselect)),\
 		$(call under,authselect/*,/usr/share/authselect/vendor/signet))
+# These replace fprintd's, so they are installed on request: make install DESKTOP=yes. Packages have
+# them in a package of their own.
+DESKTOP_FILES = \
+	755:build/signet-fprint:$(LIBEXEC)/signet-fprint \
+	644:systemd/signet-fprint.service.in:$(SYSTEMDDIR)/signet-fprint.service \
+	644:systemd/signet-fprint.sysusers:/usr/lib/sysusers.d/signet-fprint.conf \
+	$(call under,desktop/*.conf,/usr/share/dbus-1/system.d) \
+	$(call under,desktop/*.service,/usr/share/dbus-1/system-services) \
+	$(call under,desktop/*.policy,/usr/share/polkit-1/actions)
 # These belong to the administrator once installed: edited ones are left alone.
 CONFIGURATION = \
 	644:pam/signet:/etc/pam.d/signet \
@@ -243,9 +253,10 @@ install: ## install the build (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 	@if test -z "$(DESTDIR)"; then \
 		if test -d /run/systemd/system; then \
 			systemd-sysusers signet.conf signet-server.conf; \
+			test ! -e /usr/lib/sysusers.d/signet-fprint.conf || systemd-sysusers signet-fprint.conf; \
 			systemctl daemon-reload; \
 			systemctl try-restart signet-reader.service signetd.service signet-relay.service \
-				signet-server.service; \
+				signet-server.service signet-fprint.service; \
 		fi; \
 		if command -v udevadm > /dev/null && test -e /run/udev/control; then \
 			udevadm control --reload; \

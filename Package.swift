@@ -93,6 +93,7 @@ func programs() -> Package {
         products: [
             .executable(name: "signetd", targets: ["signetd"]),
             .executable(name: "signet", targets: ["signet"]),
+            .executable(name: "signet-fprint", targets: ["signet-fprint"]),
             .executable(name: "signet-notify", targets: ["signet-notify"]),
             .executable(name: "signet-reader", targets: ["signet-reader"]),
             .executable(name: "signet-relay", targets: ["signet-relay"]),
@@ -132,6 +133,11 @@ func programs() -> Package {
                 dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
                 path: "Sources/Device/CommandProtocol",
                 swiftSettings: common, plugins: ["Listing"]),
+            // The interface that desktops use: which calls are in order, and what they are told.
+            .target(
+                name: "DesktopInterface",
+                dependencies: ["CommandProtocol", "Domain", "LoginProtocol"],
+                path: "Sources/Device/DesktopInterface", swiftSettings: common),
             .target(
                 name: "CommandMessages",
                 dependencies: [
@@ -280,6 +286,14 @@ func programs() -> Package {
                     "DBus", "Domain", "LoginMessages", "LoginProtocol", "MainContext", "Posix",
                 ], path: "Sources/Device/Notifier",
                 swiftSettings: common),
+            // What desktops ask on the system bus, as a library.
+            .target(
+                name: "DesktopProcess",
+                dependencies: [
+                    "ArgumentSyntax", "CommandProtocol", "DBus", "DesktopInterface", "Domain",
+                    "LoginMessages", "LoginProtocol", "MainContext", "Posix", "Systemd",
+                ], path: "Sources/Device/DesktopProcess",
+                swiftSettings: common),
             // The only part with libfprint and the readers, as a library.
             .target(
                 name: "ReaderProcess",
@@ -352,6 +366,11 @@ func programs() -> Package {
                 path: "Sources/Programs/signet-notify", swiftSettings: common,
                 linkerSettings: installed),
             .executableTarget(
+                name: "signet-fprint",
+                dependencies: ["ArgumentSyntax", "Configuration", "DesktopProcess", "Posix"],
+                path: "Sources/Programs/signet-fprint", swiftSettings: common,
+                linkerSettings: installed),
+            .executableTarget(
                 name: "verify-password", dependencies: ["Configuration", "PasswordCheck"],
                 path: "Sources/Programs/verify-password", swiftSettings: common,
                 linkerSettings: installed),
@@ -392,8 +411,8 @@ func programs() -> Package {
             .executableTarget(
                 name: "testfixture",
                 dependencies: [
-                    "CTestSupport", "CommandProtocol", "Daemon", "Fingerprints", "LoginProtocol",
-                    "Posix", "TestSupport",
+                    "CTestSupport", "CommandProtocol", "Daemon", "DesktopProcess", "Fingerprints",
+                    "LoginProtocol", "Posix", "TestSupport",
                 ],
                 path: "Tests/Testfixture", swiftSettings: common),
             .executableTarget(
@@ -421,8 +440,8 @@ func programs() -> Package {
             .executableTarget(
                 name: "generate",
                 dependencies: [
-                    "ArgumentSyntax", "Command", "Daemon", "Generators", "LoginMessages", "Posix",
-                    "ReaderProcess", "Relay", "RelyingParty",
+                    "ArgumentSyntax", "Command", "Daemon", "DesktopProcess", "Generators",
+                    "LoginMessages", "Posix", "ReaderProcess", "Relay", "RelyingParty",
                 ],
                 path: "Tests/Generate", swiftSettings: common),
             .executableTarget(
@@ -454,6 +473,12 @@ func programs() -> Package {
                     "CommandProtocol", "Domain", "FrameSamples", "LoginProtocol", "TestSupport",
                 ],
                 path: "Tests/CommandProtocol", swiftSettings: common),
+            .testTarget(
+                name: "DesktopInterfaceTests",
+                dependencies: [
+                    "CommandProtocol", "DesktopInterface", "Domain", "LoginProtocol", "TestSupport",
+                ],
+                path: "Tests/DesktopInterface", swiftSettings: common),
             .testTarget(
                 name: "DomainTests", dependencies: ["Domain", "SignedFormats", "TestSupport"],
                 path: "Tests/Domain", swiftSettings: common),

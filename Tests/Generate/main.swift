@@ -3,6 +3,7 @@
 import ArgumentSyntax
 import Command
 import Daemon
+import DesktopProcess
 import Generators
 import Glibc
 import LoginMessages
@@ -13,7 +14,7 @@ import RelyingParty
 
 let programs = [
     Commands.syntax, ServerCommand.syntax, DaemonCommand.syntax, ReaderCommand.syntax,
-    RelayCommand.syntax,
+    RelayCommand.syntax, DesktopCommand.syntax,
 ]
 let check = OptionSyntax("check", summary: "write nothing; fail if a file is not as it would be")
 let syntax = ProgramSyntax(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTestSupport
 import Daemon
+import DesktopProcess
 import Glibc
 import Posix
 import TestSupport
@@ -70,6 +71,14 @@ struct VirtualDaemon {
             return own() + .seconds(text.flatMap { Int($0) } ?? 0)
         }
         return clock
+    }
+
+    /// Runs signet-fprint at places of a test's; gives the exit status.
+    static func runDesktop(_ places: [String]) -> Int32 {
+        var paths = DesktopPaths()
+        (paths.socket, paths.bus) = (places[0], places[1])
+        paths.idle = Int(places[2]).map { .milliseconds($0) }
+        return DesktopProgram.run(paths: paths, clock: clock(ahead: places[3]))
     }
 
     private mutating func take(_ option: String, _ value: String) {

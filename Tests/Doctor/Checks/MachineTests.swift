@@ -210,10 +210,13 @@ struct MachineTests {
         #expect(bare.codes().contains("clock-behind"))
     }
 
-    @Test("fprintd is reported if it runs or can be started, but not if it is masked")
+    @Test("fprintd is reported if it runs or can be started, but not if it is masked or replaced")
     func fprintd() throws {
         let bare = try Bare()
-        try bare.write("usr/share/dbus-1/system-services/net.reactivated.Fprint.service", "")
+        let activation = "usr/share/dbus-1/system-services/net.reactivated.Fprint.service"
+        try bare.write(activation, "[D-BUS Service]\nSystemdService=signet-fprint.service\n")
+        #expect(bare.codes() == [])
+        try bare.write(activation, "")
         #expect(bare.codes() == ["fprintd-installed"])
         try bare.write("etc/systemd/system/x", "")
         #expect(

@@ -22,7 +22,9 @@ struct ReaderCheck {
             files.target("\($0)/systemd/system/fprintd.service") == "/dev/null"
         }
         let activation = "/usr/share/dbus-1/system-services/net.reactivated.Fprint.service"
-        return files.exists(activation) && !isMasked ? [Self.fprintdInstalled] : []
+        // signet-fprint takes the name over with a file of its own in the same place.
+        let isOurs = files.lines(activation).contains("SystemdService=signet-fprint.service")
+        return files.exists(activation) && !isMasked && !isOurs ? [Self.fprintdInstalled] : []
     }
 
     /// Findings on enabled profiles of fprintd in pam-auth-update, which matter if pam_signet is
@@ -56,8 +58,11 @@ extension ReaderCheck {
     private static let fprintdInstalled = Finding(
         "fprintd-installed", level: .note, area: .reader, subject: "fprintd".bytes,
         what: "fprintd is installed, and starts when a desktop asks for it",
-        why: "only one program can use the reader. Mask fprintd if nothing needs it",
-        mend: "systemctl mask --now fprintd.service")
+        why: """
+            only one program can use the reader. The package signet-fprint-compat takes its place; \
+            otherwise mask fprintd if nothing needs it
+            """,
+        mend: "apt install signet-fprint-compat")
 
     /// The profile of fprintd is enabled, too.
     private static func fprintdProfile(_ profile: String) -> Finding {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
+
+/// What a signal reports of a scan: `VerifyStatus` or `EnrollStatus`.
+package struct ScanReport: Equatable, Sendable {
+    /// The result in the interface's words.
+    package let result: String
+    /// Whether the scan has ended, so that the claimer must stop it before the next one.
+    package let isDone: Bool
+
+    init(_ result: String, isDone: Bool) {
+        self.result = result
+        self.isDone = isDone
+    }
+}
+
+extension ScanReport {
+    /// Translates a notice about a verification; nil if the claimer is not told.
+    package static func verifying(_ notice: Notice) -> ScanReport? {
+        guard notice.kind == .retry else { return nil }
+        return ScanReport("verify-" + retry(notice.retry), isDone: false)
+    }
+
+    /// Translates the end of a verification.
+    package static func verified(_ end: ScanEnd) -> ScanReport {
+        let result =
+            switch end {
+            case .done: "verify-match"
+            case .denied(let denial):
+                switch denial.reason {
+                // What the interface calls the result of a scan that was stopped, too.
+                case .noMatch, .cancelled: "verify-no-match"
+                case .readerRemoved, .readerTooHot, .noReader: "verify-disconnected"
+                default: "verify-unknown-error"
+                }
+            case .lost: "verify-unknown-error"
+            }
+        return ScanReport(result, isDone: true)
+    }
+
+    /// Translates a notice about an enrolment; nil if the claimer is not told.
+    package static func enrolling(_ notice: Notice) -> ScanReport? {
+        switch notice.kind {
+        case .retry: ScanReport("enroll-" + retry(notice.retry), isDone: false)
+        // The last stage is reported as the end.
+        case .stage where notice.done != notice.total:
+            ScanReport("enroll-stage-passed", isDone: false)
+        default: nil
+        }
+    }
+
+    /// Translates the end of an enrolment.
+    ///
+    /// A finger that is enrolled already is reported as a failure: KDE's settings wait for ever
+    /// after a result that they do not know.
+    package static func enrolled(_ end: ScanEnd) -> ScanReport {
+        let result =
+            switch end {
+            case .done: "enroll-completed"
+            case .denied(let denial):
+                switch denial.reason {
+                case .readerFull: "enroll-data-full"
+                case .readerRemoved, .readerTooHot, .noReader: "enroll-disconnected"
+                case .readerFailed, .readerConfused, .storage, .vaultUnavailable:
+                    "enroll-unknown-error"
+                default: "enroll-failed"
+                }
+            case .lost: "enroll-unknown-error"
+            }
+        return ScanReport(result, isDone: true)
+    }
+
+    private static func retry(_ reason: RetryReason?) -> String {
+        switch reason {
+        case .tooShort: "swipe-too-short"
+        case .offCentre: "finger-not-centered"
+        case .removeFinger: "remove-and-retry"
+        case .unclear, .tooFast, .restarted, .unplugged, nil: "retry-scan"
+        }
+    }
+}
+
+/// How a request for a scan has ended.
+package enum ScanEnd: Equatable, Sendable {
+    /// The finger matched, or is enrolled.
+    case done
+    /// The daemon denied it.
+    case denied(Denial)
+    /// The daemon cannot be reached any more.
+    case lost
+}

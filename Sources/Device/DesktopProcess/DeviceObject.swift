@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import DBus
+import DesktopInterface
+import Domain
+import LoginProtocol
+import MainContext
+import Posix
+
+/// One reader, as programs on the bus see it.
+///
+/// `DeviceState` decides which calls are in order; signetd decides whether the caller gets what it
+/// asks for. Results of scans go to the claimer alone.
+@ServiceActor
+final class DeviceObject: BusObject {
+    let path: String
+    /// The reader's identifier in signetd.
+    let readerID: Bytes
+    private let host: DesktopHost
+    private let reader: ReaderAnswer
+    private var state = DeviceState()
+    private var claimer: BusSubscription?
+    private var expiry: Timer?
+    private var scans: [DeviceState.ScanID: RunningScan] = [:]
+    /// The scan that waits for a finger, and whether one is on the reader.
+    private var needing: DeviceState.ScanID?
+    private var isFingerPresent = false
+
+    init(_ reader: ReaderAnswer, number: Int, host: DesktopHost) {
+        self.reader = reader
+        self.host = host
+        readerID = reader.readerID
+        path = InterfaceDescription.path(ofDevice: number)
+    }
+
+    /// Whether a client has claimed it, or a scan has not ended.
+    var isInUse: Bool { state.claim != nil || !scans.isEmpty }
+
+    func answer(_ call: BusMethodCall) async throws(BusMethodFault) -> [BusValue] {
+        let text = call.arguments.first?.string ?? ""
+        if state.expire(at: host.now) { settle() }
+        switch call.member {
+        // What only ends something is always possible.
+        case "Release":
+            return try await ending { () throws(DesktopFault) in
+                try await release(by: call.sender)
+            }
+        case "VerifyStop":
+            return try await ending { () throws(DesktopFault) in
+                try await stop(.verify, by: call.sender)
+            }
+        case "EnrollStop":
+            return try await ending { () throws(DesktopFault) in
+                try await stop(.enroll, by: call.sender)
+            }
+        default:
+            return try await host.serve(call) { (caller) throws(DesktopFault) in
+                switch call.member {
+                case "Claim": try await claim(text, for: caller)
+                case "ListEnrolledFingers": return [try await list(text, for: caller)]
+                case "VerifyStart": try await start(.verify, finger: text, for: caller)
+                case "EnrollStart": try await start(.enroll, finger: text, for: caller)
+                case "DeleteEnrolledFinger": try await delete(text, for: caller)
+                case "DeleteEnrolledFingers2": try await delete(nil, for: caller)
+                case "DeleteEnrolledFingers": try await deleteUnclaimed(text, for: caller)
+                default: throw DesktopFault(.internal, "there is no method \(call.member)")
+                }
+                return []
+            }
+        }
+    }
+
+    private func ending(
+        _ body: () async throws(DesktopFault) -> Void
+    ) async throws(BusMethodFault) -> [BusValue] {
+        do throws(DesktopFault) { try await body() } catch {
+            throw BusMethodFault(error.name, error.message)
+        }
+        return []
+    }
+}
+
+// MARK: - Properties
+
+extension DeviceObject {
+    func property(_ name: String, of interface: String) -> BusValue? {
+        properties.first { $0.name == name }?.value
+    }
+
+    /// All properties with their values now.
+    var properties: [(name: String, value: BusValue)] {
+        [
+            ("name", .string(String(decoding: reader.name, as: UTF8.self))),
+            ("num-enroll-stages", .int32(stages)),
+            ("scan-type", .string(reader.scan == .swipe ? "swipe" : "press")),
+            ("finger-present", .boolean(isFingerPresent)),
+            ("finger-needed", .boolean(needing != nil)),
+        ]
+    }
+
+    /// How many scans an enrolment takes: one more where the reader can tell fingers apart, because
+    /// the finger is compared with the others first.
+    private var stages: Int32 {
+        Int32(reader.total) + (reader.features.contains(.identify) ? 1 : 0)
+    }
+
+    private func setNeeded(by scan: DeviceState.ScanID?) {
+        let was = needing != nil
+        needing = scan
+        if scan == nil { setPresent(false) }
+        if was != (scan != nil) { changed("finger-needed", to: scan != nil) }
+    }
+
+    private func setPresent(_ isPresent: Bool) {
+        guard isPresent != isFingerPresent else { return }
+        isFingerPresent = isPresent
+        changed("finger-present", to: isPresent)
+    }
+
+    private func changed(_ name: String, to value: Bool) {
+        host.emit(
+            .propertiesChanged(
+                [(name, .boolean(value))], of: InterfaceDescription.device, at: path))
+    }
+}
+
+// MARK: - Claims
+
+extension DeviceObject {
+    private func claim(_ user: String, for caller: DesktopCaller) async throws(DesktopFault) {
+        try state.checkUnclaimed()
+        let account = user.isEmpty ? nil : try caller.account(named: user)
+        let client = caller.name.text
+        let answer = try await host.ask(
+            Request(DesktopClaimRequest(client: caller.name, account: account)))
+        let claimed = try answer.admitted(DesktopAccountAnswer.self).account
+        // Another client may have been faster.
+        try state.claim(for: claimed, by: client, at: host.now)
+        claimer = host.bus.followOwner(of: client) { [weak self] owner in
+            if owner == nil { self?.vanished(client) }
+        }
+        settle()
+        // It may have left before it was followed.
+        if (try? await host.bus.owner(of: client, limit: DesktopHost.limit)) == nil {
+            vanished(client)
+            throw DesktopFault(.claimDevice, "the client has left the bus")
+        }
+    }
+
+    private func release(by client: String) async throws(DesktopFault) {
+        let scan = try state.release(by: client)
+        settle()
+        if let scan { await end(scan) }
+    }
+
+    private func vanished(_ client: String) {
+        let scan = state.vanish(client)
+        settle()
+        if let scan { scans[scan]?.cancel() }
+    }
+
+    /// Ends the claim and its scan, because the reader is gone.
+    func giveUp() {
+        if let client = state.claim?.client { vanished(client) }
+    }
+
+    /// Sets the timer for the end of an unused claim, after each change of the state.
+    private func settle() {
+        expiry = nil
+        if state.claim == nil { claimer = nil }
+        if let end = state.expiry {
+            expiry = Timer(after: max(.zero, end - host.now)) { [weak self] in
+                guard let self else { return }
+                _ = state.expire(at: host.now)
+                settle()
+            }
+        }
+        host.activityChanged()
+    }
+}
+
+// MARK: - Scans
+
+/// A request for a scan, until the daemon has ended it.
+@ServiceActor
+private final class RunningScan {
+    let action: DeviceState.Action
+    let client: String
+    private let call: DaemonCall
+    /// The call that began it, until it is answered.
+    var start: CheckedContinuation<Result<Finger?, DesktopFault>, Never>?
+    /// Resumed when the claimer has been told that it began.
+    var told: CheckedContinuation<Void, Never>?
+    var wasAdmitted = false
+    /// The calls that wait for its end.
+    var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ action: DeviceState.Action, client: String, call: DaemonCall) {
+        self.action = action
+        self.client = client
+        self.call = call
+    }
+
+    func cancel() { call.cancel() }
+
+    func last(_ hear: (Answer) async -> Void) async -> Answer? { await call.last(hear) }
+}
+
+extension DeviceObject {
+    /// Begins a scan, and returns when the daemon waits for a finger.
+    private func start(
+        _ action: DeviceState.Action, finger name: String, for caller: DesktopCaller
+    ) async throws(DesktopFault) {
+        let client = caller.name.text
+        let claim = try state.checkClaimed(by: client)
+        let request: Request
+        switch action {
+        case .verify:
+            request = Request(
+                DesktopVerifyRequest(
+                    client: caller.name, account: claim.account,
+                    finger: FingerName.finger(named: name)))
+        case .enroll:
+            request = Request(
+                DesktopEnrollRequest(
+                    client: caller.name, account: claim.account,
+                    finger: try FingerName.required(name), readerID: readerID))
+        }
+        let id = try state.begin(action, by: client)
+        let scan: RunningScan
+        do throws(DesktopFault) {
+            scan = RunningScan(
+                action, client: client, call: try DaemonCall.begin(request, paths: host.paths))
+        } catch {
+            state.ended(id, at: host.now)
+            throw error
+        }
+        scans[id] = scan
+        settle()
+        let begun = await withCheckedContinuation { continuation in
+            scan.start = continuation
+            onService { [self] in await follow(scan, id: id) }
+        }
+        let selected = try begun.get()
+        // The call is answered first, which happens before anything else runs on this thread.
+        onService { [self] in
+            if action == .verify { tell(scan, selected: selected) }
+            scan.told?.resume()
+            scan.told = nil
+        }
+    }
+
+    /// Hears what the daemon says about a scan, to its end.
+    private func follow(_ scan: RunningScan, id: DeviceState.ScanID) async {
+        let last = await scan.last { answer in await hear(answer, of: scan, id: id) }
+        let end: ScanEnd =
+            switch last {
+            case .done: .done
+            case .denial(let denial): .denied(denial)
+            default: .lost
+            }
+        if needing == id { setNeeded(by: nil) }
+        scans[id] = nil
+        if scan.wasAdmitted {
+            let report =
+                scan.action == .verify ? ScanReport.verified(end) : ScanReport.enrolled(end)
+            tell(scan, report)
+        }
+        state.ended(id, at: host.now)
+        let fault: DesktopFault =
+            if case .denied(let denial) = end { DesktopFault(of: denial) } else { .noDaemon }
+        scan.start?.resume(returning: .failure(fault))
+        scan.start = nil
+        for call in scan.waiting { call.resume() }
+        scan.waiting = []
+        settle()
+    }
+
+    private func hear(_ answer: Answer, of scan: RunningScan, id: DeviceState.ScanID) async {
+        if let admitted = answer.own(DesktopAdmittedAnswer.self) {
+            guard state.admitted(id), let start = scan.start else { return }
+            scan.wasAdmitted = true
+            scan.start = nil
+            return await withCheckedContinuation { continuation in
+                scan.told = continuation
+                start.resume(returning: .success(admitted.finger))
+            }
+        }
+        guard case .notice(let notice) = answer, state.isScanning(id) else { return }
+        switch notice.kind {
+        case .touch: setNeeded(by: id)
+        case .waiting: if needing == id { setNeeded(by: nil) }
+        case .fingerPresent: setPresent(true)
+        case .fingerGone: setPresent(false)
+        default: break
+        }
+        let report =
+            scan.action == .verify ? ScanReport.verifying(notice) : ScanReport.enrolling(notice)
+        if let report { tell(scan, report) }
+    }
+
+    private func stop(
+        _ action: DeviceState.Action, by client: String
+    ) async throws(DesktopFault) {
+        let scan = try state.stop(action, by: client)
+        if let scan { await end(scan) }
+        settle()
+    }
+
+    /// Cancels a scan, and waits for its end.
+    private func end(_ id: DeviceState.ScanID) async {
+        guard let scan = scans[id] else { return }
+        scan.cancel()
+        await withCheckedContinuation { scan.waiting.append($0) }
+    }
+
+    private func tell(_ scan: RunningScan, _ report: ScanReport) {
+        signal(
+            scan.action == .verify ? "VerifyStatus" : "EnrollStatus",
+            [.string(report.result), .boolean(report.isDone)], to: scan.client)
+    }
+
+    private func tell(_ scan: RunningScan, selected finger: Finger?) {
+        signal(
+            "VerifyFingerSelected", [.string(finger.map(FingerName.text) ?? FingerName.any)],
+            to: scan.client)
+    }
+
+    private func signal(_ member: String, _ arguments: [BusValue], to client: String) {
+        host.emit(
+            BusEmission(
+                from: path, interface: InterfaceDescription.device, member: member,
+                arguments: arguments), to: client)
+    }
+}
+
+// MARK: - Fingers
+
+extension DeviceObject {
+    private func list(
+        _ user: String, for caller: DesktopCaller
+    ) async throws(DesktopFault) -> BusValue {
+        var fingers: [BusValue] = []
+        let request = DesktopListRequest(
+            client: caller.name, account: try caller.account(named: user))
+        let last = try await host.ask(Request(request)) { answer in
+            if case .print(let print) = answer, let finger = print.finger {
+                fingers.append(.string(FingerName.text(finger)))
+            }
+        }
+        if case .denial(let denial) = last {
+            throw denial.reason == .unknownAccount
+                ? DesktopFault(.noEnrolledPrints, "no finger is enrolled")
+                : DesktopFault(of: denial)
+        }
+        return .array(of: "s", fingers)
+    }
+
+    /// Deletes a finger of the claimer's account; all if the name is nil.
+    private func delete(
+        _ name: String?, for caller: DesktopCaller
+    ) async throws(DesktopFault) {
+        try state.checkClaimed(by: caller.name.text)
+        var finger: Finger?
+        if let name { finger = try FingerName.required(name) }
+        let claim = try state.beginDeletion(by: caller.name.text)
+        settle()
+        defer {
+            state.endDeletion(claim, at: host.now)
+            settle()
+        }
+        try await delete(finger, of: claim.account, for: caller)
+    }
+
+    /// Deletes all fingers of an account, by a client that need not have claimed the device.
+    private func deleteUnclaimed(
+        _ user: String, for caller: DesktopCaller
+    ) async throws(DesktopFault) {
+        if state.claim != nil {
+            try state.checkClaimed(by: caller.name.text)
+            try state.checkFree()
+        }
+        try await delete(nil, of: try caller.account(named: user), for: caller)
+    }
+
+    private func delete(
+        _ finger: Finger?, of account: AccountName, for caller: DesktopCaller
+    ) async throws(DesktopFault) {
+        let request = DesktopDeleteRequest(client: caller.name, account: account, finger: finger)
+        guard case .denial(let denial) = try await host.ask(Request(request)) else { return }
+        let fault = DesktopFault(of: denial)
+        throw fault.kind == .internal
+            ? DesktopFault(.printsNotDeleted, fault.message) : fault
+    }
+}
+
+extension Answer {
+    /// Returns the answer if it is of this type.
+    ///
+    /// Throws the denial in its place, and `noDaemon` for any other answer.
+    fileprivate func admitted<Own: DaemonAnswer>(
+        _ type: Own.Type
+    ) throws(DesktopFault) -> Own {
+        if case .denial(let denial) = self { throw DesktopFault(of: denial) }
+        guard let answer = own(type) else { throw .noDaemon }
+        return answer
+    }
+}
