@@ -210,7 +210,7 @@ extension DesktopService {
             return SignedMatter(
                 namespace: .desktop,
                 challenge: Challenge(random: try randomBytes(Challenge.count)),
-                service: signetService, terminal: [],
+                service: .signet, terminal: [],
                 purpose: Bytes(DesktopVerifyRequest.command.utf8))
         } catch { throw accounts.denial(for: error, account: account) }
     }
