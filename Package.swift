@@ -384,6 +384,7 @@ func programs() -> Package {
                 name: "TestSupport",
                 dependencies: [
                     "CTestSupport", "CommandProtocol", "Crypto", "Domain", "LoginProtocol", "Posix",
+                    "SignedFormats",
                 ],
                 path: "Tests/Support", swiftSettings: common),
             .target(

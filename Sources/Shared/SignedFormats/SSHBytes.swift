@@ -69,6 +69,15 @@ struct SSHReader {
         return number
     }
 
+    mutating func byte() throws(SSHFault) -> UInt8 {
+        bytes[try skip(1).lowerBound]
+    }
+
+    /// Consumes bytes that have no length before them.
+    mutating func skipped(_ count: Int) throws(SSHFault) {
+        _ = try skip(count)
+    }
+
     mutating func string(cap: Int) throws(SSHFault) -> [UInt8] {
         [UInt8](bytes[try range(cap: cap)])
     }

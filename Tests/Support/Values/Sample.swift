@@ -19,3 +19,9 @@ extension FixedBytes {
         self = Self(random: changed)
     }
 }
+
+/// A value that a sample is known to have; ends the tests if it has none.
+package func known<Value>(_ value: Value?) -> Value {
+    guard let value else { preconditionFailure("a sample is not what it should be") }
+    return value
+}
