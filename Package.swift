@@ -47,7 +47,11 @@ func shared(_ settings: [SwiftSetting]) -> [Target] {
             name: "SignedFormats", dependencies: ["Domain"], path: "Sources/Shared/SignedFormats",
             swiftSettings: settings),
         .target(
-            name: "LoginMessages", dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
+            name: "SSHProtocol", dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
+            path: "Sources/Shared/SSHProtocol", swiftSettings: settings),
+        .target(
+            name: "LoginMessages",
+            dependencies: ["Domain", "LoginProtocol", "SSHProtocol", "SignedFormats"],
             path: "Sources/Shared/LoginMessages",
             swiftSettings: settings),
         .target(
@@ -130,7 +134,7 @@ func programs() -> Package {
             // Pure: no C, no system calls.
             .target(
                 name: "CommandProtocol",
-                dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
+                dependencies: ["Domain", "LoginProtocol", "SSHProtocol", "SignedFormats"],
                 path: "Sources/Device/CommandProtocol",
                 swiftSettings: common, plugins: ["Listing"]),
             // The interface that desktops use: which calls are in order, and what they are told.
@@ -141,7 +145,8 @@ func programs() -> Package {
             .target(
                 name: "CommandMessages",
                 dependencies: [
-                    "CommandProtocol", "Domain", "LoginMessages", "LoginProtocol", "SignedFormats",
+                    "CommandProtocol", "Domain", "LoginMessages", "LoginProtocol", "SSHProtocol",
+                    "SignedFormats",
                 ], path: "Sources/Device/CommandMessages",
                 swiftSettings: common),
             .target(
@@ -268,7 +273,7 @@ func programs() -> Package {
                     "ArgumentSyntax", "Authorization", "CommandMessages", "CommandProtocol",
                     "Configuration", "ConfigurationFiles", "Crypto", "DBus", "Domain", "Gate",
                     "LoginMessages", "LoginProtocol", "MainContext", "PasswordCheck", "Posix",
-                    "ReaderProtocol", "Sealing", "SignedFormats", "State", "Systemd",
+                    "ReaderProtocol", "SSHProtocol", "Sealing", "SignedFormats", "State", "Systemd",
                 ], path: "Sources/Device/Daemon", swiftSettings: common, plugins: ["Listing"]),
             .target(
                 name: "Command",
@@ -276,7 +281,7 @@ func programs() -> Package {
                     "ArgumentSyntax", "Authorization", "CatalogueFiles", "CommandMessages",
                     "CommandProtocol", "Configuration", "ConfigurationFiles", "Crypto", "Doctor",
                     "Domain", "JSONFormat", "LoginMessages", "LoginProtocol", "Posix",
-                    "SignedFormats",
+                    "SSHProtocol", "SignedFormats",
                 ], path: "Sources/Device/Command",
                 swiftSettings: common, plugins: ["Listing"]),
             .target(
@@ -389,7 +394,10 @@ func programs() -> Package {
                 path: "Tests/Support", swiftSettings: common),
             .target(
                 name: "FrameSamples",
-                dependencies: ["CommandProtocol", "Domain", "LoginProtocol", "TestSupport"],
+                dependencies: [
+                    "CommandProtocol", "Domain", "LoginProtocol", "SSHProtocol", "SignedFormats",
+                    "TestSupport",
+                ],
                 path: "Tests/FrameSamples", swiftSettings: common, plugins: ["Listing"]),
             .target(name: "TestScopes", path: "Tests/Scopes", swiftSettings: common),
             .target(
@@ -468,6 +476,13 @@ func programs() -> Package {
                     "CommandProtocol", "Domain", "FrameSamples", "LoginProtocol", "TestSupport",
                 ],
                 path: "Tests/LoginProtocol", swiftSettings: common),
+            .testTarget(
+                name: "SSHProtocolTests",
+                dependencies: [
+                    "CommandProtocol", "Domain", "FrameSamples", "LoginProtocol", "SSHProtocol",
+                    "TestSupport",
+                ],
+                path: "Tests/SSHProtocol", swiftSettings: common),
             .testTarget(
                 name: "CommandProtocolTests",
                 dependencies: [
@@ -571,8 +586,9 @@ func programs() -> Package {
                     "Authorization", "Command", "CommandMessages", "CommandProtocol",
                     "Configuration", "Crypto", "DBus", "Daemon", "Domain", "Gate", "LoginMessages",
                     "LoginProtocol", "MainContext", "Posix", "ReaderProtocol", "Relay",
-                    "RelyingPartySupport", "Sealing", "SignedFormats", "State", "StateSupport",
-                    "Systemd", "TestScopes", "TestSupport", "signet-relay", "signet-server",
+                    "RelyingPartySupport", "SSHProtocol", "Sealing", "SignedFormats", "State",
+                    "StateSupport", "Systemd", "TestScopes", "TestSupport", "signet-relay",
+                    "signet-server",
                     "testfixture", "testreader",
                 ], path: "Tests/Daemon", swiftSettings: common),
             .testTarget(
@@ -601,8 +617,8 @@ func programs() -> Package {
                 dependencies: [
                     "ArgumentSyntax", "CatalogueFiles", "Command", "CommandMessages",
                     "CommandProtocol", "Configuration", "Crypto", "Doctor", "Domain", "Generators",
-                    "LoginMessages", "LoginProtocol", "ModuleOptions", "Posix", "SignedFormats",
-                    "TestSupport", "signet",
+                    "LoginMessages", "LoginProtocol", "ModuleOptions", "Posix", "SSHProtocol",
+                    "SignedFormats", "TestSupport", "signet",
                 ], path: "Tests/Command", swiftSettings: common),
             .testTarget(
                 name: "PAMModuleTests",

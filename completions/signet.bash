@@ -68,8 +68,8 @@ _signet_words() {
 _signet_next() {
     case $1 in
         '') printf '%s\n' status enroll list delete verify enable disable unlock readers vault log \
-            config doctor notify login sign operations sessions mac-token import-fprintd secret \
-            help ;;
+            config doctor notify login sign operations sessions ssh mac-token import-fprintd \
+            secret help ;;
         secret) printf '%s\n' set get list delete ;;
     esac
 }
@@ -114,8 +114,8 @@ _signet() {
     case $at:${operands[0]-} in
         'vault:migrate' | 'vault:trust' | 'operations:list' | 'operations:show' | \
             'operations:approve' | 'operations:reject' | 'operations:watch' | 'sessions:list' | \
-            'sessions:end' | 'mac-token:add' | 'mac-token:list' | 'mac-token:remove' | \
-            'mac-token:header') choice=${operands[0]} operands=("${operands[@]:1}") ;;
+            'sessions:end' | 'ssh:list' | 'ssh:new' | 'ssh:public' | 'ssh:remove' | \
+            'mac-token:add' | 'mac-token:list' | 'mac-token:remove' | 'mac-token:header') choice=${operands[0]} operands=("${operands[@]:1}") ;;
     esac
 
     case $cur in
@@ -174,6 +174,7 @@ _signet() {
                 --account --json --help) ;;
             operations) options=(--account --server --password --password-stdin --json --help) ;;
             sessions) options=(--all --account --server --password --password-stdin --json --help) ;;
+            ssh) options=(--account --json --password-stdin --help) ;;
             mac-token) options=(--body --account --server --json --help) ;;
             import-fprintd) options=(--account --password-stdin --json --help) ;;
             secret) options=(--help) ;;
@@ -196,6 +197,9 @@ _signet() {
         'sign|||'*) compopt -o default 2> /dev/null ;;
         'operations|||0') _signet_offer "$cur" < <(printf '%s\n' list show approve reject watch) ;;
         'sessions|||0') _signet_offer "$cur" < <(printf '%s\n' list end) ;;
+        'ssh|||0') _signet_offer "$cur" < <(printf '%s\n' list new public remove) ;;
+        'ssh||public|0') _signet_offer "$cur" < <(_signet_strings name ssh list) ;;
+        'ssh||remove|0') _signet_offer "$cur" < <(_signet_strings name ssh list) ;;
         'mac-token|||0') _signet_offer "$cur" < <(printf '%s\n' add list remove header) ;;
         'mac-token||remove|0') _signet_offer "$cur" < <(_signet_strings name mac-token list "${account[@]}") ;;
         'mac-token||header|0') _signet_offer "$cur" < <(_signet_strings name mac-token list "${account[@]}") ;;

@@ -20,7 +20,7 @@ struct Listing: BuildToolPlugin {
     ]
 
     /// The targets whose fields the tests know by name.
-    private static let targetsWithFields = ["CommandProtocol", "LoginProtocol"]
+    private static let targetsWithFields = ["CommandProtocol", "LoginProtocol", "SSHProtocol"]
 
     func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
         guard let module = target as? SourceModuleTarget, let lists = Self.lists[target.name] else {

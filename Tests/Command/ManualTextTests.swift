@@ -10,6 +10,7 @@ struct ManualTextTests {
     private static let told =
         [
             "Shared/LoginMessages/LoginDenialText.swift", "Shared/LoginMessages/NoticeText.swift",
+            "Shared/LoginMessages/SSHDenialText.swift",
             "Device/CommandMessages/DenialText.swift", "Device/ArgumentSyntax/UsageFault.swift",
             "Device/CommandMessages/UnknownNameText.swift",
             "Device/CommandMessages/StatusText.swift",

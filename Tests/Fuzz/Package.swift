@@ -51,7 +51,11 @@ let package = Package(
             name: "ServerAPI", dependencies: ["Domain", "SignedFormats"],
             path: "Sources/Shared/ServerAPI", swiftSettings: common),
         .target(
-            name: "LoginMessages", dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
+            name: "SSHProtocol", dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
+            path: "Sources/Shared/SSHProtocol", swiftSettings: common),
+        .target(
+            name: "LoginMessages",
+            dependencies: ["Domain", "LoginProtocol", "SSHProtocol", "SignedFormats"],
             path: "Sources/Shared/LoginMessages",
             swiftSettings: common),
         .target(
@@ -59,13 +63,15 @@ let package = Package(
             path: "Sources/Shared/ModuleOptions",
             swiftSettings: common),
         .target(
-            name: "CommandProtocol", dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
+            name: "CommandProtocol",
+            dependencies: ["Domain", "LoginProtocol", "SSHProtocol", "SignedFormats"],
             path: "Sources/Device/CommandProtocol",
             swiftSettings: common, plugins: ["Listing"]),
         .target(
             name: "CommandMessages",
             dependencies: [
-                "CommandProtocol", "Domain", "LoginMessages", "LoginProtocol", "SignedFormats",
+                "CommandProtocol", "Domain", "LoginMessages", "LoginProtocol", "SSHProtocol",
+                "SignedFormats",
             ],
             path: "Sources/Device/CommandMessages",
             swiftSettings: common),
@@ -145,7 +151,8 @@ let package = Package(
             dependencies: [
                 "ArgumentSyntax", "Authorization", "CatalogueFiles", "CommandMessages",
                 "CommandProtocol", "Configuration", "ConfigurationFiles", "Crypto", "Doctor",
-                "Domain", "JSONFormat", "LoginMessages", "LoginProtocol", "Posix", "SignedFormats",
+                "Domain", "JSONFormat", "LoginMessages", "LoginProtocol", "Posix", "SSHProtocol",
+                "SignedFormats",
             ], path: "Sources/Device/Command",
             swiftSettings: common, plugins: ["Listing"]),
         .target(
@@ -173,7 +180,10 @@ let package = Package(
             name: "TestSupport", dependencies: ["Domain"], path: "Values", swiftSettings: common),
         .target(
             name: "FrameSamples",
-            dependencies: ["CommandProtocol", "Domain", "LoginProtocol", "TestSupport"],
+            dependencies: [
+                "CommandProtocol", "Domain", "LoginProtocol", "SSHProtocol", "SignedFormats",
+                "TestSupport",
+            ],
             path: "FrameSamples", swiftSettings: common, plugins: ["Listing"]),
         .executableTarget(
             name: "harnesses",
@@ -182,7 +192,8 @@ let package = Package(
                 "Configuration", "Crypto", "DBus", "Doctor", "Domain", "FingerprintReader",
                 "FrameSamples", "HTTPServer", "JSONFormat", "LoginMessages", "LoginProtocol",
                 "MainContext",
-                "ModuleOptions", "ReaderProtocol", "RelyingParty", "Sealing", "SignedFormats",
+                "ModuleOptions", "ReaderProtocol", "RelyingParty", "SSHProtocol", "Sealing",
+                "SignedFormats",
                 "State", "TPM", "TPMStructures", "TestSupport",
             ],
             path: "Harnesses",

@@ -45,6 +45,20 @@ package struct CommandEnvironment: Sendable {
     }
     /// The program that shows notices on a desktop, from this installation.
     package var notifier = programDirectory() + "/../libexec/signet/signet-notify"
+    /// Where OpenSSH's provider may be installed.
+    package var sshProviders = [
+        "/usr/lib/x86_64-linux-gnu/signet/libsk-signet.so",
+        "/usr/lib/aarch64-linux-gnu/signet/libsk-signet.so", "/usr/lib64/signet/libsk-signet.so",
+    ]
+    /// OpenSSH's program that makes keys.
+    package var sshKeygen = "/usr/bin/ssh-keygen"
+    /// Whether there is something at a path, or that cannot be determined.
+    package var isThere: @Sendable (String) -> Bool = { !FileLook.isMissing($0) }
+    /// Runs a program at the terminal; returns its exit status, or nil if a signal ended it.
+    package var runProgram: @Sendable (String, [String]) throws(SystemFault) -> Int32? = {
+        (path, arguments) throws(SystemFault) in
+        try runForegroundProgram(path, arguments: arguments)
+    }
     /// A descriptor that becomes readable when a signal asks the program to end; -1 for none.
     package var interrupts: Int32 = -1
     /// The pause of `operations watch` between two requests while servers are reachable.

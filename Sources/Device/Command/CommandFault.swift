@@ -96,7 +96,9 @@ extension Denial {
             .unknownOperation, .operationOver, .printsDamaged, .accountExpired,
             .passwordExpired, .notAttestable, .noPasswordKey, .passwordKeyStale,
             .passwordElsewhere, .passwordNotAccepted, .fingerNotAccepted, .unknownSession,
-            .sessionOver, .sessionsUnknown, .passwordOnly:
+            .sessionOver, .sessionsUnknown, .sshHandleMalformed, .sshHandleOfOtherMachine,
+            .sshHandleOfOtherAccount, .unknownSshKey, .sshKeyInvalidated, .sshKeyExists,
+            .tooManySshKeys, .sshDataRefused, .sshOtherKey, .sshApplicationRefused, .passwordOnly:
             .denied
         }
     }

@@ -3,6 +3,7 @@ import CommandProtocol
 import Domain
 import LoginMessages
 import LoginProtocol
+import SSHProtocol
 import SignedFormats
 
 // What a denial says to the person at a command. Reasons that logins share have their text in
@@ -80,6 +81,11 @@ extension Denial {
         case .unknownSession: unknownSessionText
         case .sessionOver: sessionOverText
         case .sessionsUnknown: sessionsUnknownText
+        case .sshHandleMalformed, .sshHandleOfOtherMachine, .sshHandleOfOtherAccount,
+            .unknownSshKey, .sshKeyInvalidated, .sshKeyExists, .tooManySshKeys, .sshDataRefused,
+            .sshOtherKey, .sshApplicationRefused:
+            SSHDenialReason(rawValue: reason.rawValue)?.text(subject: subject)
+                ?? "the request is not possible now"
         default: toLogin?.loginText(account: account) ?? "the request is not possible now"
         }
     }

@@ -187,6 +187,26 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case sessionOver = 107
     /// The server does not know about sessions; it is older. `subject`: the server.
     case sessionsUnknown = 108
+    /// The key handle is not one of Signet, or was altered.
+    case sshHandleMalformed = 110
+    /// The ssh key is on another machine.
+    case sshHandleOfOtherMachine = 111
+    /// The ssh key belongs to another account.
+    case sshHandleOfOtherAccount = 112
+    /// There is no such ssh key. `subject`: its name, if a name was asked for.
+    case unknownSshKey = 113
+    /// The fingers changed after the ssh key was made. `subject`: its name.
+    case sshKeyInvalidated = 114
+    /// The account has an ssh key with this name. `subject`: the name.
+    case sshKeyExists = 115
+    /// The account has the maximum number of ssh keys.
+    case tooManySshKeys = 116
+    /// What is to be signed is neither an ssh login nor an ssh signature of a file.
+    case sshDataRefused = 117
+    /// What is to be signed is an ssh login with another key.
+    case sshOtherKey = 118
+    /// The application of an ssh key is not one of ssh, or not that of the key.
+    case sshApplicationRefused = 119
     /// A finger is being added or deleted, which only the password may authorise.
     case passwordOnly = 120
 }

@@ -141,6 +141,16 @@ extension DenialReason: ProtocolNamed {
         case .unknownSession: "unknownSession"
         case .sessionOver: "sessionOver"
         case .sessionsUnknown: "sessionsUnknown"
+        case .sshHandleMalformed: "sshHandleMalformed"
+        case .sshHandleOfOtherMachine: "sshHandleOfOtherMachine"
+        case .sshHandleOfOtherAccount: "sshHandleOfOtherAccount"
+        case .unknownSshKey: "unknownSshKey"
+        case .sshKeyInvalidated: "sshKeyInvalidated"
+        case .sshKeyExists: "sshKeyExists"
+        case .tooManySshKeys: "tooManySshKeys"
+        case .sshDataRefused: "sshDataRefused"
+        case .sshOtherKey: "sshOtherKey"
+        case .sshApplicationRefused: "sshApplicationRefused"
         case .passwordOnly: "passwordOnly"
         }
     }

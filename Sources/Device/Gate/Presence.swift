@@ -140,6 +140,10 @@ package struct PresenceExaminer: Sendable {
         _ peer: PeerCredentials, process: ProcessHandle?
     ) -> ClientProcess { facts.client(peer, process: process) }
 
+    /// Returns the names of the programs behind a client, from the client upwards; see
+    /// `ClientProcess.programs`.
+    package func programs(behind client: ClientProcess) -> [[UInt8]] { client.programs(facts) }
+
     /// Returns evidence that the requester behind a client is at the machine.
     ///
     /// - Throws: `notAtMachine` with the missing condition as its subject, `remoteSession`, or

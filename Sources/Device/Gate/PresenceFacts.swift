@@ -17,6 +17,8 @@ package protocol HeldProcess: Sendable {
     var hasEnded: Bool { get }
     /// Returns the pid of the parent process.
     func parent() throws(SystemFault) -> Int32
+    /// Returns the name of the program, as it calls itself.
+    func name() throws(SystemFault) -> [UInt8]
     /// Returns the controlling terminal according to the kernel; nil if there is none.
     func terminal() throws(SystemFault) -> DeviceNumber?
     /// Returns the real uid.

@@ -52,7 +52,7 @@ package struct SealingContext: Equatable, Sendable {
     package let uid: UInt32
     /// The id of the credential or other item.
     package let item: [UInt8]
-    /// The relying party: `local`, `signing`, or the URL of a server.
+    /// The relying party: `local`, `signing`, the URL of a server, or the application of an ssh key.
     package let relyingParty: String
     /// The kind of the item.
     package let use: SealingUse

@@ -53,6 +53,8 @@ package struct AccountState: Sendable {
     package var secrets: SecretStore { SecretStore(account: self) }
     /// The keys for servers and the signing key.
     package var servers: ServerStore { ServerStore(account: self) }
+    /// The ssh keys.
+    package var sshKeys: SSHKeyStore { SSHKeyStore(account: self) }
     /// The MAC tokens that servers issued.
     package var macTokens: MACTokenStore { MACTokenStore(account: self) }
     /// The denied attempts at the account, which its owner is shown.
@@ -130,6 +132,7 @@ package struct AccountState: Sendable {
         secrets.sweep()
         servers.sweep()
         macTokens.sweep()
+        sshKeys.sweep()
         try credential.recoverWithoutPrints()
     }
 
@@ -156,7 +159,7 @@ package struct AccountState: Sendable {
     static func empty(_ directory: Directory) throws(FileFault) {
         for part in [
             printsName, SecretStore.directoryName, ServerStore.directoryName,
-            MACTokenStore.directoryName,
+            MACTokenStore.directoryName, SSHKeyStore.directoryName,
         ] {
             try empty(part, of: directory)
         }

@@ -41,6 +41,8 @@ package enum IdentifierSubject {
     package enum Session {}
     /// See `CallbackEventID`.
     package enum CallbackEvent {}
+    /// See `SSHKeyID`.
+    package enum SSHKey {}
 }
 
 /// The id of a device, 16 bytes: random, and drawn when signetd first starts on a machine.
@@ -75,3 +77,6 @@ package typealias SessionID = Identifier<IdentifierSubject.Session>
 
 /// The id of an event that an application is notified of, 16 random bytes that the server draws.
 package typealias CallbackEventID = Identifier<IdentifierSubject.CallbackEvent>
+
+/// The id of an account's ssh key, 16 random bytes.
+package typealias SSHKeyID = Identifier<IdentifierSubject.SSHKey>

@@ -105,6 +105,13 @@ extension ProcessHandle {
         return parent
     }
 
+    /// Reads the program's name, at most 15 bytes of it; comm of proc(5).
+    ///
+    /// The program itself can change it.
+    package func name() throws(SystemFault) -> [UInt8] {
+        [UInt8](try contents("comm").prefix { $0 != UInt8(ascii: "\n") })
+    }
+
     /// Reads the controlling terminal; nil if the process has none.
     package func terminal() throws(SystemFault) -> DeviceNumber? {
         let fields = try statusFields()

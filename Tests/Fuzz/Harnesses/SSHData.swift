@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import SSHProtocol
 import SignedFormats
 
 /// What ssh keys are asked to sign.
@@ -42,5 +43,16 @@ enum SSHData: Harness {
         case .signature(let signature):
             require(!signature.namespace.contains(0x20), "a namespace of several words")
         }
+    }
+}
+
+/// The handles of ssh keys.
+enum SSHHandles: Harness {
+    static let name = "ssh-handles"
+    static var seeds: [[UInt8]] { [[1] + [UInt8](repeating: 7, count: 36)] }
+
+    static func feed(_ bytes: [UInt8]) {
+        guard let handle = SSHKeyHandle(bytes) else { return }
+        require(handle.bytes == bytes, "a handle has a second form")
     }
 }

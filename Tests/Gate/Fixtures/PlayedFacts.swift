@@ -16,6 +16,7 @@ final class PlayedProcess: HeldProcess {
     struct Facts {
         var hasEnded = false
         var parents: [Int32] = [1]
+        var name = "sh"
         var terminal: DeviceNumber?
         var realUID: UInt32 = 0
         var loginUID: UInt32?
@@ -44,6 +45,7 @@ final class PlayedProcess: HeldProcess {
         }
     }
 
+    func name() throws(SystemFault) -> [UInt8] { try read { Array($0.name.utf8) } }
     func terminal() throws(SystemFault) -> DeviceNumber? { try read(\.terminal) }
     func realUID() throws(SystemFault) -> UInt32 { try read(\.realUID) }
     func loginUID() throws(SystemFault) -> UInt32? { try read(\.loginUID) }

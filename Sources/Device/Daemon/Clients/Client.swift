@@ -41,6 +41,9 @@ protocol Client: AnyObject, Sendable {
     func show(_ notice: Notice) async -> Bool
     /// The user who caused the current request; nil until a touch has determined that.
     var requester: Requester? { get set }
+    /// What the current request has turned out to be for, for the journal; nil if the request's own
+    /// context says it.
+    var purpose: Bytes? { get set }
     /// A proof that was sent to the client and that it has yet to confirm.
     ///
     /// Replacing it ends the old one.

@@ -59,6 +59,7 @@ final class ClientConnection {
     /// The waiting calls of `show`, in the order in which the client acknowledges notices.
     private var shown: [CheckedContinuation<Bool, Never>] = []
     var requester: Requester?
+    var purpose: Bytes?
     var confirmation: (any AwaitedConfirmation)? {
         didSet { if oldValue !== confirmation { oldValue?.end() } }
     }

@@ -82,7 +82,7 @@ extension Router {
         // A confirmation has to be the very next request. Any other request forfeits the pending
         // proof.
         if !(request.content is ConfirmRequest) {
-            (client.confirmation, client.requester) = (nil, nil)
+            (client.confirmation, client.requester, client.purpose) = (nil, nil, nil)
         }
         guard request.rule.beginsRequest else { throw Denial(.badRequest) }
         try checkRate(of: client.process)
@@ -129,7 +129,10 @@ extension Router {
         // decisions.
         if case .denial(let denial) = answer, denial.reason == .tooManyRequests { return }
         let (journal, peer, requester) = (journal, client.peer, client.requester)
-        let record = { journal.record(request, from: peer, by: requester, answer: answer) }
+        let purpose = client.purpose
+        let record = {
+            journal.record(request, from: peer, by: requester, for: purpose, answer: answer)
+        }
         // The client asks for confirmation at once and the user is waiting for it, so log after
         // that.
         if case .assertion = answer, let pending = client.confirmation {

@@ -7,7 +7,7 @@ import MainContext
 import Posix
 import State
 
-/// Ends an account's keys for servers and its signing key.
+/// Ends an account's keys for servers, its signing key and its ssh keys.
 ///
 /// A key ends when the fingers that it is sealed to have changed, or when its server no longer
 /// accepts it. The account's MAC tokens and session tokens that depend on the key end with it.
@@ -57,11 +57,15 @@ extension ServerKeyRevocation {
     ///
     /// Keys whose registration is in progress are neither revoked nor returned. A registration that
     /// a crash left unfinished is marked for removal at the server, since the server may know the
-    /// key.
+    /// key. Ssh keys are revoked too, and are not among those returned.
     @discardableResult
     func revokeUnfitServerKeys(
         _ account: Account, kept: AccountState, enrolment: Enrolment
     ) throws(StoreFault) -> [ServerKey] {
+        for key in try kept.sshKeys.list()
+        where key.state == .good && key.sealed(for: enrolment.state) == nil {
+            try invalidate(key, account: account, kept: kept)
+        }
         var keys: [ServerKey] = []
         for key in try kept.servers.all() {
             if key.state == .proving, isProving(key) { continue }
@@ -76,7 +80,7 @@ extension ServerKeyRevocation {
         return keys
     }
 
-    /// Invalidates all keys of an account for servers, and its signing key.
+    /// Invalidates all keys of an account for servers, its signing key and its ssh keys.
     ///
     /// Called when the fingers that they were made for are gone, or can no longer be told from
     /// others. Even keys whose registration is in progress are invalidated.
@@ -86,6 +90,19 @@ extension ServerKeyRevocation {
         for key in try kept.servers.all() where key.state != .invalidated {
             _ = try invalidate(key, account: account, kept: kept)
         }
+        for key in try kept.sshKeys.list() where key.state == .good {
+            try invalidate(key, account: account, kept: kept)
+        }
+    }
+
+    /// Destroys an ssh key that no longer opens, and logs that; its record stays, so that lists can
+    /// show the key as invalidated.
+    func invalidate(
+        _ key: StoredSSHKey, account: Account, kept: AccountState
+    ) throws(StoreFault) {
+        journal.credential(
+            of: account, change: "destroyed", because: "the fingers changed; \(key.journalText)")
+        _ = try kept.sshKeys.invalidate(key)
     }
 
     /// Invalidates a key that no longer opens, logs that, and deletes the session token of its
@@ -143,4 +160,9 @@ extension ServerKeyRevocation {
             return accounts.denial(for: error, account: account)
         }
     }
+}
+
+extension StoredSSHKey {
+    /// The key's description for the journal.
+    var journalText: String { "the ssh key \(String(decoding: name.bytes, as: UTF8.self))" }
 }

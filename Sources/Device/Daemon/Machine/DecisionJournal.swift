@@ -34,16 +34,21 @@ struct DecisionJournal: Sendable {
     /// Denials are notices, grants are informational, and everything else is for debugging; a
     /// request's rule for logging may lower that.
     ///
-    /// - Parameter requester: the user who caused the request; nil if that was not determined.
+    /// - Parameters:
+    ///   - requester: the user who caused the request; nil if that was not determined.
+    ///   - purpose: what it has turned out to be for; nil if its own context says it.
     func record(
-        _ request: Request, from peer: PeerCredentials, by requester: Requester?, answer: Answer
+        _ request: Request, from peer: PeerCredentials, by requester: Requester?,
+        for purpose: Bytes?, answer: Answer
     ) {
-        journal.send(Self.entry(request, from: peer, by: requester?.name, answer: answer))
+        journal.send(
+            Self.entry(request, from: peer, by: requester?.name, for: purpose, answer: answer))
     }
 
     /// The entry for a decision.
     static func entry(
-        _ request: Request, from peer: PeerCredentials, by requester: AccountName?, answer: Answer
+        _ request: Request, from peer: PeerCredentials, by requester: AccountName?,
+        for purpose: Bytes? = nil, answer: Answer
     ) -> JournalEntry {
         var (decision, reason, priority) = outcome(of: answer)
         switch request.type.logging {
@@ -72,7 +77,7 @@ struct DecisionJournal: Sendable {
                 "SIGNET_PEER_PID": String(peer.pid),
                 "SIGNET_SERVICE": readable(context.service.bytes),
                 "SIGNET_TERMINAL": readable(context.terminal),
-                "SIGNET_PURPOSE": readable(context.purpose),
+                "SIGNET_PURPOSE": readable(purpose ?? context.purpose),
                 "SIGNET_PRESENCE": context.presence.map { "\($0)" } ?? "",
                 "SIGNET_SERVER": readable(context.server.bytes),
             ])

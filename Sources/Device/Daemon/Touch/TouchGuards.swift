@@ -55,6 +55,12 @@ extension TouchGuards {
         return Requester(uid: uid, name: AccountName(name))
     }
 
+    /// The names of the programs behind a client, from the client upwards; see
+    /// `ClientProcess.programs`.
+    func programs(of client: any Client) -> [Bytes] {
+        examiner.programs(behind: client.process)
+    }
+
     /// Returns the evidence that the requester is at the machine and may use this account.
     ///
     /// Sets the client's `requester`, for the log and the messages. Throws the examiner's denial if
@@ -102,6 +108,9 @@ struct TouchPlan {
     var purpose = Applicant.Purpose.touch
     /// The only finger that may match; nil for any of the account's.
     var finger: Finger?
+    /// What the touch confirms, where the daemon has found that out itself; nil for a command whose
+    /// name says it.
+    var confirmed: Bytes?
     /// What the PAM module states about the login; nil for a command.
     var login: AuthenticateRequest?
 }

@@ -93,7 +93,12 @@ extension Touches {
     /// Describes this request to the clients that wait in the queue.
     func asker(_ plan: TouchPlan, presence: Presence) -> Asker {
         guard let login = plan.login else {
-            return Asker(plan.command, by: presence.requester)
+            guard let purpose = plan.confirmed else {
+                return Asker(plan.command, by: presence.requester)
+            }
+            return Asker(
+                service: ServiceName(plan.command), terminal: [], purpose: purpose,
+                by: presence.requester)
         }
         return Asker(
             service: login.service, terminal: login.terminal, purpose: login.purpose,

@@ -74,6 +74,7 @@ extension TouchPlan {
     ///
     /// Nothing follows the reason, so that a caller cannot imitate text of Signet.
     fileprivate var shownCommand: Bytes {
+        if let confirmed { return confirmed }
         let command = Bytes(self.command.utf8)
         return reason.map { command + Bytes(", whose caller says: ".utf8) + $0 } ?? command
     }
