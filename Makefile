@@ -8,6 +8,8 @@ TRIPLET := $(shell cc -print-multiarch 2>/dev/null || dpkg-architecture -qDEB_HO
 UNIX_MODULE = $(firstword $(wildcard $(addsuffix /security/pam_unix.so,/usr/lib64 /usr/lib /lib64 /lib)))
 PAMDIR ?= $(if $(TRIPLET),/usr/lib/$(TRIPLET)/security,$\
 	$(patsubst %/,%,$(dir $(or $(UNIX_MODULE),/usr/lib64/security/))))
+# Where ssh-agent accepts security key providers from: /usr/lib*/*, /usr/local/lib*/*.
+SKDIR ?= $(if $(TRIPLET),/usr/lib/$(TRIPLET),/usr/lib64)/signet
 SYSTEMDDIR ?= /usr/lib/systemd/system
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 LIBEXEC = $(PREFIX)/libexec/signet
@@ -25,11 +27,12 @@ RUN_TESTS = $(AS_ROOT) env SWIFT=$(SWIFT) Tests/run
 FORGET_CELLS = $(AS_ROOT) rm -f .build/compatibility
 RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release \
 	--disable-local-rpath
-# A separate package: the module, and the code it shares with the programs, as Embedded Swift.
+# A separate package: the module, OpenSSH's provider, and the code they share with the programs, as
+# Embedded Swift.
 MODULE = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp SIGNET_MODULE=1 $(SWIFT) build -c release \
-	--scratch-path .build-module --product pam_signet --disable-local-rpath
-PROGRAMS = signetd signet signet-fprint signet-reader signet-relay signet-notify signet-server \
-	verify-password testfixture testreader
+	--scratch-path .build-module --disable-local-rpath --product
+PROGRAMS = signetd signet signet-fprint signet-reader signet-relay signet-notify signet-server verify-password \
+	testfixture testreader
 TESTFIXTURE = build/testfixture
 
 # More programs are unpacked and not installed: see Tests/HostFixture/programs.
@@ -73,9 +76,11 @@ site: ## build the example of a back end, signet-site, into build/; it is not in
 	strip -o build/signet-site .build-release/release/signet-site
 
 module:
-	$(MODULE)
+	$(MODULE) pam_signet
+	$(MODULE) sk-signet
 	@mkdir -p build
 	strip --remove-section=.comment -o build/pam_signet.so .build-module/release/libpam_signet.so
+	strip --remove-section=.comment -o build/libsk-signet.so .build-module/release/libsk-signet.so
 
 programs:
 	$(RELEASE)
@@ -112,6 +117,7 @@ check: build format-check graph-check ## run all checks that a change must pass
 	@checks/packages $(BROWSER_DEBS) $(CHECK_DEBS)
 	@$(JUDGES)
 	checks/module build/pam_signet.so
+	checks/ssh-provider build/libsk-signet.so
 	$(AS_ROOT) checks/units
 	$(AS_ROOT) checks/stacks
 	$(AS_ROOT) checks/system-calls
@@ -179,6 +185,7 @@ INSTALLED = \
 	755:build/signet:$(PREFIX)/bin/signet \
 	755:build/signet-server:$(PREFIX)/bin/signet-server \
 	644:build/pam_signet.so:$(PAMDIR)/pam_signet.so \
+	644:build/libsk-signet.so:$(SKDIR)/libsk-signet.so \
 	644:systemd/signetd.socket:$(SYSTEMDDIR)/signetd.socket \
 	644:systemd/signetd.service.in:$(SYSTEMDDIR)/signetd.service \
 	644:systemd/signet-reader.socket:$(SYSTEMDDIR)/signet-reader.socket \

@@ -61,32 +61,56 @@ func shared(_ settings: [SwiftSetting]) -> [Target] {
     ]
 }
 
-/// The PAM module alone: it and what it shares are compiled as Embedded Swift.
+/// How a library that is loaded into other people's processes is linked: it exports what the version
+/// script names, needs what is listed and libc, and is bound when it is loaded.
+func loaded(exporting script: String, needing libraries: [String] = []) -> [LinkerSetting] {
+    libraries.map { .linkedLibrary($0) } + [
+        .unsafeFlags([
+            "-use-ld=lld",
+            "-Xlinker", "--version-script=\(script)",
+            "-Xlinker", "--gc-sections", "-Xlinker", "--icf=all",
+            "-Xlinker", "-zpack-relative-relocs",
+            "-Xlinker", "-zdefs", "-Xlinker", "-zrelro", "-Xlinker", "-znow",
+            "-Xlinker", "-znoexecstack",
+        ])
+    ]
+}
+
+/// OpenSSH's security key provider; in the module's mode it is what is installed, elsewhere what is
+/// tested.
+func sshProvider(_ settings: [SwiftSetting], linker: [LinkerSetting]) -> [Target] {
+    [
+        .systemLibrary(name: "CSSHProvider", path: "Sources/C/CSSHProvider"),
+        .target(
+            name: "SSHProvider",
+            dependencies: [
+                "CSSHProvider", "Domain", "LoginMessages", "LoginProtocol", "SSHProtocol",
+                "SignedFormats",
+            ], path: "Sources/SSHProvider", swiftSettings: settings, linkerSettings: linker),
+    ]
+}
+
+/// The PAM module and OpenSSH's provider alone: they and what they share are compiled as Embedded
+/// Swift.
 func module() -> Package {
     Package(
         name: "signet",
-        products: [.library(name: "pam_signet", type: .dynamic, targets: ["PAMModule"])],
-        targets: shared(embedded) + [
-            .systemLibrary(name: "CPAMModule", path: "Sources/C/CPAMModule"),
-            .target(
-                name: "PAMModule",
-                dependencies: [
-                    "CPAMModule", "Domain", "LoginMessages", "LoginProtocol", "ModuleOptions",
-                    "SignedFormats",
-                ], path: "Sources/Module",
-                swiftSettings: embedded,
-                linkerSettings: [
-                    .linkedLibrary("pam"),
-                    .unsafeFlags([
-                        "-use-ld=lld",
-                        "-Xlinker", "--version-script=pam/pam_signet.map",
-                        "-Xlinker", "--gc-sections", "-Xlinker", "--icf=all",
-                        "-Xlinker", "-zpack-relative-relocs",
-                        "-Xlinker", "-zdefs", "-Xlinker", "-zrelro", "-Xlinker", "-znow",
-                        "-Xlinker", "-znoexecstack",
-                    ]),
-                ]),
-        ]
+        products: [
+            .library(name: "pam_signet", type: .dynamic, targets: ["PAMModule"]),
+            .library(name: "sk-signet", type: .dynamic, targets: ["SSHProvider"]),
+        ],
+        targets: shared(embedded)
+            + sshProvider(embedded, linker: loaded(exporting: "ssh/sk-signet.map")) + [
+                .systemLibrary(name: "CPAMModule", path: "Sources/C/CPAMModule"),
+                .target(
+                    name: "PAMModule",
+                    dependencies: [
+                        "CPAMModule", "Domain", "LoginMessages", "LoginProtocol", "ModuleOptions",
+                        "SignedFormats",
+                    ], path: "Sources/Module",
+                    swiftSettings: embedded,
+                    linkerSettings: loaded(exporting: "pam/pam_signet.map", needing: ["pam"])),
+            ]
     )
 }
 
@@ -107,7 +131,7 @@ func programs() -> Package {
             // For tests: it takes libusb's place in a daemon of testfixture's.
             .library(name: "playedusb", type: .dynamic, targets: ["PlayedUSB"]),
         ],
-        targets: shared(common) + [
+        targets: shared(common) + sshProvider(common, linker: []) + [
             // Writes the lists of all commands, requests and the like when they are compiled.
             .plugin(name: "Listing", capability: .buildTool(), path: "Plugins/Listing"),
 
@@ -483,6 +507,13 @@ func programs() -> Package {
                     "TestSupport",
                 ],
                 path: "Tests/SSHProtocol", swiftSettings: common),
+            .testTarget(
+                name: "SSHProviderTests",
+                dependencies: [
+                    "CommandProtocol", "Domain", "FrameSamples", "LoginMessages", "LoginProtocol",
+                    "Posix", "SSHProtocol", "SSHProvider", "SignedFormats", "TestSupport",
+                ],
+                path: "Tests/SSHProvider", swiftSettings: common),
             .testTarget(
                 name: "CommandProtocolTests",
                 dependencies: [

@@ -254,6 +254,11 @@ package enum Built {
         try first(["\(Layout.package)/build/pam_signet.so"], orRun: "make module")
     }
 
+    /// OpenSSH's provider as it is installed.
+    package static func sshProvider() throws -> String {
+        try first(["\(Layout.package)/build/libsk-signet.so"], orRun: "make module")
+    }
+
     /// The directory of Debian's programs that are unpacked for tests and not installed.
     package static func programs() throws -> String {
         let directory = "\(Layout.package)/.build/programs"
