@@ -39,7 +39,7 @@ TESTFIXTURE = build/testfixture
 BUILD_DEBS = binutils gcc gettext libc6-dev libcurl4-openssl-dev libfprint-2-dev libglib2.0-dev \
 	libgnutls28-dev libgusb-dev libmicrohttpd-dev libpam0g-dev libpq-dev libsqlite3-dev libssl-dev \
 	libsystemd-dev libtss2-dev make pkg-config
-TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish gnome-keyring hostname iproute2 \
+TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish git gnome-keyring hostname iproute2 \
 	libpam-gnome-keyring libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login \
 	mount openssh-client openssl pamtester \
 	passwd perl-base python3-jwt python3-venv sudo swtpm swtpm-tools tpm2-tools util-linux zsh
@@ -304,7 +304,7 @@ uninstall: ## remove everything except state and the files that you edited
 		if cmp -s $$filled $$place; then rm -f $$place; \
 		elif test -e $$place; then echo "kept your own $${place#$(DESTDIR)}"; fi; \
 	done
-	@for directory in $(LIBEXEC) $(DOCDIR)/examples $(DOCDIR) /usr/share/authselect/vendor/signet; do \
+	@for directory in $(LIBEXEC) $(SKDIR) $(DOCDIR)/examples $(DOCDIR) /usr/share/authselect/vendor/signet; do \
 		rmdir $(DESTDIR)$$directory 2> /dev/null || true; \
 	done
 	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then systemctl daemon-reload; fi
