@@ -102,7 +102,7 @@ struct SSHKeyTests {
             """)
         // git shows what ssh-keygen has said only if that fails.
         let terminal = try ssh.alice("cd work && git commit -q -S -m first")
-        try signet.touch(Touch.alice)
+        ssh.touchUnseen()
         #expect(try terminal.expectEnd() == .exited(0), "\(terminal.transcript)")
         let purpose = try ssh.purpose()
         #expect(
@@ -175,7 +175,7 @@ struct SSHKeyTests {
             ssh-agent sh -c 'ssh-add -q ~/.ssh/id_ecdsa_sk && rm ~/.ssh/id_ecdsa_sk \
                 && ssh-keygen -Y sign -f ~/.ssh/id_ecdsa_sk.pub -n file text'
             """)
-        try signet.touch(Touch.alice)
+        ssh.touchUnseen()
         #expect(try terminal.expectEnd() == .exited(0), "\(terminal.transcript)")
         #expect(try ssh.purpose().contains("namespace file, by ssh-sk-helper"))
     }

@@ -113,6 +113,16 @@ struct SSHFixture {
         return entry["SIGNET_PURPOSE"] ?? ""
     }
 
+    /// alice touches the reader until the daemon has signed, where no program shows when the reader
+    /// waits.
+    func touchUnseen() {
+        signet.touchBlindly(Touch.alice) {
+            host.journal.entries.contains {
+                $0["SIGNET_VERB"] == "sshSign" && $0["SIGNET_DECISION"] == "allow"
+            }
+        }
+    }
+
     /// Whether the daemon has refused a signature for a reason.
     func hasRefused(_ reason: String) -> Bool {
         host.journal.entries.contains {
