@@ -63,6 +63,7 @@ final class Demo: Sendable {
         let vaults: DemoSet
         let elsewhere: DemoSet
         let server: DemoServer
+        let ssh: DemoSet
         do {
             makers = try TPMAuthority()
             main = try set([.storage])
@@ -71,6 +72,8 @@ final class Demo: Sendable {
             elsewhere = try setWithTPM(of: makers, running: false)
             try main.makePress()
             server = try DemoServer(on: main, trusting: makers)
+            ssh = try set([.storage], programs: Built.programs())
+            try ssh.prepareSSH()
         } catch {
             return (1, Self.setupText(error))
         }
@@ -81,6 +84,7 @@ final class Demo: Sendable {
             + DemoSet.wedgeScenes.map { ($0, main) } + DemoSet.imageScenes.map { ($0, images) }
             + DemoSet.vaultScenes(elsewhere: elsewhere).map { ($0, vaults) }
             + DemoSet.serverScenes(server, laptop: vaults).map { ($0, main) }
+            + DemoSet.sshScenes.map { ($0, ssh) }
             + DemoSet.receiptScenes.map { ($0, main) }
         var failed: [Int] = []
         for (index, (scene, set)) in scenes.enumerated() {
@@ -121,9 +125,9 @@ final class Demo: Sendable {
     }
 
     private func set(
-        _ kinds: [SignetFixture.ReaderKind], running: Bool = true
+        _ kinds: [SignetFixture.ReaderKind], running: Bool = true, programs: String? = nil
     ) throws -> DemoSet {
-        let signet = try SignetFixture(readers: kinds, running: running)
+        let signet = try SignetFixture(readers: kinds, running: running, programs: programs)
         sets.withLock { $0.append(signet) }
         try signet.host.install(Built.program("signet"), at: "/usr/local/bin/signet")
         return DemoSet(signet: signet, screen: screen)
