@@ -83,6 +83,10 @@ final class DesktopClient: Client {
         get { connection.requester }
         set { connection.requester = newValue }
     }
+    var purpose: Bytes? {
+        get { connection.purpose }
+        set { connection.purpose = newValue }
+    }
     /// Nothing that is served for it awaits a confirmation.
     var confirmation: (any AwaitedConfirmation)?
 
