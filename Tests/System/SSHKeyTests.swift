@@ -118,7 +118,7 @@ struct SSHKeyTests {
         #expect(try ssh.aliceDoes("cd work && git log --oneline | wc -l").contains("1"))
     }
 
-    @Test("another user's key file signs nothing, and neither does an altered one")
+    @Test("another user's key file signs nothing")
     func otherHandles() throws {
         try ssh.makeKey()
         try signet.shell(
