@@ -2,7 +2,7 @@
 # Completion of signet for fish; found in share/fish/vendor_completions.d.
 # Written by 'make generated' from the declarations of the commands: do not edit it.
 #
-# What the program answers is printed as it is, a line each, and fish quotes it; it is never
+# What the program answers is printed as it is, one per line, and fish quotes it; it is never
 # evaluated. Nothing here asks for a password or a touch.
 
 # The words that may follow the beginning of a command's name.
@@ -84,10 +84,10 @@ function __signet_operand
     string match -q -- $argv[1] "$__signet_at|$__signet_selector|$__signet_choice|"(count $__signet_operands)
 end
 
-# The strings of one name in what a command answers: MEMBER COMMAND…
+# Prints the strings of one member of a command's JSON answer: MEMBER COMMAND…
 function __signet_strings
-    # No answer is no candidate. A service that does not answer delays nobody for longer.
-    # Controls come as \uXXXX; a name with one is left to be typed.
+    # No answer means no candidates. A silent service costs two seconds at most.
+    # Control characters come as \uXXXX; a name with one has to be typed.
     command timeout 2 signet $argv[2..] --json </dev/null 2>/dev/null \
         | string match -ra --groups-only '"'$argv[1]'":"((?:[^"\\\\]|\\\\.)*)"' \
         | string match -rv '\\\\u' \
@@ -113,7 +113,7 @@ complete -c signet -n '__signet_begins ""' -a notify -d 'show a desktop notice f
 complete -c signet -n '__signet_begins ""' -a login -d 'log in to a server with a touch, and print its token; without a URL: list the servers'
 complete -c signet -n '__signet_begins ""' -a sign -d 'sign files, a challenge or an HTTP request with a touch'
 complete -c signet -n '__signet_begins ""' -a operations -d 'review what servers ask you to approve: list, show, approve or reject with a touch, watch'
-complete -c signet -n '__signet_begins ""' -a sessions -d 'show where you are logged in at servers, and end these sessions'
+complete -c signet -n '__signet_begins ""' -a sessions -d 'list your sessions at servers, and end them'
 complete -c signet -n '__signet_begins ""' -a ssh -d 'manage the keys for ssh that a touch unlocks: new, list, public, remove'
 complete -c signet -n '__signet_begins ""' -a mac-token -d 'manage tokens that identify this device to servers without a touch: add, list, remove, header'
 complete -c signet -n '__signet_begins ""' -a import-fprintd -d 'import the fingers that fprintd has stored, without a new scan'
@@ -127,20 +127,20 @@ complete -c signet -n '__signet_is ""' -l version -d 'show the version of this p
 complete -c signet -n '__signet_is "" status enroll list delete verify enable disable unlock readers vault log config doctor notify login sign operations sessions ssh mac-token import-fprintd secret "secret set" "secret get" "secret list" "secret delete" help' -s h -l help -d 'show what the command takes'
 complete -c signet -n '__signet_is status enroll list delete verify enable disable unlock vault log login sign operations sessions ssh mac-token import-fprintd "secret set" "secret get" "secret list" "secret delete"' -l account -x -a '(__fish_complete_users)' -d 'the account to use; the default is your own. Root must name one'
 complete -c signet -n '__signet_is status enroll list delete verify enable disable unlock readers vault log config doctor login sign operations sessions ssh mac-token import-fprintd "secret set" "secret list" "secret delete" help' -l json -d 'print JSON; each document has a version and a kind'
-complete -c signet -n '__signet_is enroll readers' -l reader -x -a '(__signet_strings id readers)' -d 'the reader to use, by the id that \'signet readers\' shows'
+complete -c signet -n '__signet_is enroll readers' -l reader -x -a '(__signet_strings id readers)' -d 'the ID of the reader to use, as \'signet readers\' shows it'
 complete -c signet -n '__signet_is enroll delete enable disable unlock vault login operations sessions ssh import-fprintd' -l password-stdin -d 'read the password from standard input, up to the end of the line'
 complete -c signet -n '__signet_is delete' -l all -d 'all fingers'
 complete -c signet -n '__signet_is verify' -l reason -x -d 'what the touch is for, in your own words'
 complete -c signet -n '__signet_is enable disable' -l signing -d 'create, or destroy, the key that signs files and challenges'
-complete -c signet -n '__signet_is enable' -l server -x -d 'register this device at this server, and do nothing else'
+complete -c signet -n '__signet_is enable' -l server -x -d 'only register this device at this server'
 complete -c signet -n '__signet_is enable' -l name -x -d 'what the server calls this device; the default is the machine\'s name'
 complete -c signet -n '__signet_is enable login operations sessions' -l password -d 'confirm with your password instead of a touch, where the server accepts that'
-complete -c signet -n '__signet_is enable' -l password-key -d 'make a new key for your password there, as after the password was changed'
+complete -c signet -n '__signet_is enable' -l password-key -d 'create a new key for your password there (needed after a password change)'
 complete -c signet -n '__signet_is enable' -l keyring -d 'store the login password for the keyring, to be released by a touch at login'
 complete -c signet -n '__signet_is enable' -l no-keyring -d 'no longer store the login password for the keyring'
 complete -c signet -n '__signet_is disable' -l server -x -d 'remove the registration at this server only'
 complete -c signet -n '__signet_is readers' -l watch -d 'show what a reader reports while you try fingers on it; root only'
-complete -c signet -n '__signet_is readers' -l prints -d 'list what the readers store, and whose it is; root only'
+complete -c signet -n '__signet_is readers' -l prints -d 'list the fingerprints on the readers, and their owners; root only'
 complete -c signet -n '__signet_is readers' -l delete-foreign -d 'delete fingerprints that belong to no account here from the readers; root only'
 complete -c signet -n '__signet_is readers' -l clear -d 'delete all fingerprints from the readers, including those of accounts here; root only'
 complete -c signet -n '__signet_is readers' -l force -d 'with --clear: confirm that all are deleted'
@@ -150,7 +150,7 @@ complete -c signet -n '__signet_is log' -l to -x -a '(__fish_complete_directorie
 complete -c signet -n '__signet_is log' -l signers -d 'print the public keys as an allowed_signers file'
 complete -c signet -n '__signet_is config' -l check -d 'check the files, or those named, and report mistakes'
 complete -c signet -n '__signet_is login' -l secret -x -a '(__signet_strings name secret list $__signet_account)' -d 'store the token as this secret, and do not print it'
-complete -c signet -n '__signet_is login "secret set"' -l replace -d 'replace the secret of this name, if it exists'
+complete -c signet -n '__signet_is login "secret set"' -l replace -d 'replace an existing secret of this name'
 complete -c signet -n '__signet_is sign' -l force -d 'replace an existing signature'
 complete -c signet -n '__signet_is sign' -l challenge -x -d 'sign this text, chosen by a party that asks for proof'
 complete -c signet -n '__signet_is sign' -l audience -x -d 'the party that asks, with --challenge'
@@ -159,8 +159,8 @@ complete -c signet -n '__signet_is sign mac-token' -l body -r -F -d 'the file wi
 complete -c signet -n '__signet_is sign' -l server -x -d 'use the key for this server, if there are several'
 complete -c signet -n '__signet_is sign' -l public-key -d 'print the public key, and a line for allowed_signers'
 complete -c signet -n '__signet_is operations sessions mac-token' -l server -x -d 'for this server only'
-complete -c signet -n '__signet_is sessions' -l all -d 'end all sessions at the server, also those of this device'
-complete -c signet -n '__signet_is "secret get"' -s n -l no-newline -d 'add no newline on a terminal; short form: -n'
+complete -c signet -n '__signet_is sessions' -l all -d 'end all sessions at the server, including this device\'s'
+complete -c signet -n '__signet_is "secret get"' -s n -l no-newline -d 'do not add a newline on a terminal; short form: -n'
 complete -c signet -n '__signet_is "secret get"' -l force -d 'show it on a terminal even if it is not text'
 complete -c signet -n '__signet_operand "enroll|||0"' -a 'left-thumb left-index left-middle left-ring left-little right-thumb right-index right-middle right-ring right-little'
 complete -c signet -n '__signet_operand "delete|||0"' -a '(__signet_strings finger list $__signet_account)'
