@@ -51,7 +51,7 @@ struct EndingTests {
     func foreign() throws {
         let fixture = try ModuleFixture()
         let reasons = DenialReason.allCases.filter { Denial($0).toLogin == nil }
-        #expect(reasons.count == 39)
+        #expect(reasons.count == 49)
         let probe = try fixture.start([String](repeating: "auth", count: reasons.count))
         for reason in reasons {
             let visit = try fixture.visit()
