@@ -20,7 +20,7 @@ package struct CallAllowance: Sendable {
 
     private var users: [UInt32: User] = [:]
 
-    /// Creates an allowance that nobody has used.
+    /// Creates an unused allowance.
     package init() {}
 
     /// Begins a call; returns false if the user may not make one now.

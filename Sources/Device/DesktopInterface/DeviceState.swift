@@ -54,7 +54,7 @@ package struct DeviceState: Sendable {
     private var lastNumber: UInt64 = 0
     private var unusedSince = Duration.zero
 
-    /// Creates the state of a device that nobody has claimed.
+    /// Creates the state of an unclaimed device.
     package init() {}
 
     /// The scan that the daemon has been asked for and has not ended; nil if there is none.
@@ -62,7 +62,7 @@ package struct DeviceState: Sendable {
 
     // MARK: Claims
 
-    /// Throws `alreadyInUse` if the device is claimed, whoever has claimed it.
+    /// Throws `alreadyInUse` if any client has claimed the device.
     package func checkUnclaimed() throws(DesktopFault) {
         guard claim == nil else {
             throw DesktopFault(.alreadyInUse, "the device is already claimed")

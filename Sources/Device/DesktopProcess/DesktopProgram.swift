@@ -69,7 +69,7 @@ package final class DesktopProgram {
     private func serve() async throws(BusFault) {
         signals = Signals([.terminate, .interrupt]) { [weak self] _ in self?.stop(0) }
         host.bus.ended = { [weak self] in self?.stop(1) }
-        // The devices are there before the name is, so that nobody sees a list that is not complete.
+        // The devices are there before the name is, so that no client sees an incomplete list.
         await devices.refresh()
         host.activityChanged = { [weak self] in self?.settle() }
         try await host.bus.take(name: InterfaceDescription.name, limit: DesktopHost.limit)

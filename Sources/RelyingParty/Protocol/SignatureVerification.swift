@@ -10,7 +10,7 @@ import SignedFormats
 
 /// A statement, and a signature over its text that has not been verified.
 struct UnverifiedStatement<Content: CanonicalText>: Sendable {
-    /// What the text states; nobody may have signed it.
+    /// What the text states, which may be unsigned.
     let content: Content
     private let text: [UInt8]
     private let signature: [UInt8]

@@ -12,7 +12,7 @@ import State
 ///
 /// Each request is judged as one of the client that it names (`BusClients`), and everything that it
 /// needs is asked for anew: nothing that `signet-fprint` says about an earlier request is believed.
-/// No key is opened but the account's own, for the receipt of a touch; nobody is logged in.
+/// No key is opened but the account's own, for the receipt of a touch; no one is logged in.
 @ServiceActor
 final class DesktopService: RequestService {
     let accounts: Accounts
