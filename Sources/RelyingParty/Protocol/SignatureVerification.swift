@@ -45,7 +45,7 @@ struct UnverifiedStatement<Content: CanonicalText>: Sendable {
 
 /// Evidence that a key signed the text of a statement, in the namespace of its use.
 ///
-/// It says nothing about whose key that is: whoever relies on the evidence compares `key` with the
+/// It says nothing about whose key that is: code that relies on it compares `key` with the
 /// registered one in the transaction that decides.
 struct VerifiedStatement<Content: CanonicalText>: Sendable {
     /// What was signed.

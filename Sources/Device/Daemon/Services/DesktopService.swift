@@ -130,7 +130,7 @@ extension DesktopService {
     }
 
     /// Deletes one finger or all of them, as `signet delete` does, after polkit has had the password
-    /// given; for whom, see `enroll`.
+    /// given. It may be for the same accounts as `enroll`.
     func delete(
         _ request: DesktopDeleteRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
