@@ -155,6 +155,23 @@ struct ForgeryTests {
                 }
                 """, refusal: "'Turn' initializer is inaccessible due to 'internal'"),
         Forgery(
+            testDescription: "is not sealed to other fingers without an authorised change",
+            source: """
+                func forge(
+                    _ vault: any Vault, _ old: SealingContext, _ new: SealingContext
+                ) throws -> [UInt8] {
+                    try vault.reseal(key: message, from: old, to: new, by: ResealPermission())
+                }
+                """,
+            refusal: "'ResealPermission' initializer is inaccessible due to 'fileprivate'"),
+        Forgery(
+            testDescription: "is not sealed to other fingers for an authorisation that is made up",
+            source: """
+                func forge(_ clock: Clock) -> AuthorizedChange {
+                    AuthorizedChange(account: 0, clock: clock)
+                }
+                """, refusal: "'AuthorizedChange' initializer is inaccessible due to 'fileprivate'"),
+        Forgery(
             testDescription: "takes no message of its choice for a removal",
             source: """
                 func forge() -> RemovalMessage {

@@ -45,18 +45,21 @@ struct FileVaultTests {
 
     @Test("a key sealed to other fingers stays the key, opens for them and not by the old bytes")
     func resealed() throws {
-        let made = try vault.create(try context())
-        let later = try context(enrolment: try EnrolmentState(generation: 8, prints: [print(1)]))
-        let again = try vault.reseal(key: made.sealed, from: try context(), to: later)
+        let before = try sealing(relyingParty: "ssh:")
+        let made = try vault.create(before)
+        let later = try sealing(relyingParty: "ssh:", generation: 8, prints: [print(1)])
+        let last = try sealing(relyingParty: "ssh:", generation: 9, prints: [print(1)])
+        let change = try PlayedChange.of(1000)
+        let again = try vault.reseal(key: made.sealed, from: before, to: later, for: change)
         let signature = try vault.ready(key: again, context: later).sign([1], later)
         #expect(try P256PublicKey(point: made.publicPoint).verifies(signature, message: [1]))
-        refused(again, try context())
+        refused(again, before)
         refused(made.sealed, later)
         #expect(throws: VaultError.doesNotOpen) {
-            try vault.reseal(key: made.sealed, from: later, to: later)
+            try vault.reseal(key: made.sealed, from: later, to: last, for: change)
         }
         #expect(throws: VaultError.malformed) {
-            try vault.reseal(key: [1], from: try context(), to: later)
+            try vault.reseal(key: [1], from: before, to: later, for: change)
         }
     }
 

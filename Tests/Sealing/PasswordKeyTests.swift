@@ -5,7 +5,6 @@ import Gate
 import Posix
 import SignedFormats
 import StateSupport
-import Synchronization
 import TestSupport
 import Testing
 
@@ -159,18 +158,5 @@ struct PasswordKeyTests {
         return try #require(
             SealingContext.passwordKey(
                 account: account, uid: 1000, item: item, relyingParty: server, password: state))
-    }
-}
-
-/// A clock that a test moves.
-private final class PlayedTime: Sendable {
-    private let passed = Mutex(Duration.zero)
-
-    func pass(_ time: Duration) { passed.withLock { $0 += time } }
-
-    var clock: Clock {
-        Clock(
-            boot: Clock.system.boot,
-            sinceBoot: { self.passed.withLock { $0 } }, wallSeconds: Clock.system.wallSeconds)
     }
 }

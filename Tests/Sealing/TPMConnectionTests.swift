@@ -224,8 +224,9 @@ struct TPMConnectionTests {
         let data = try vault.seal(try secret(plain), context: try sealing())
         #expect(try vault.open(data, try sealing()) == plain)
         _ = try vault.sign(made.sealed, try sealing(), [1, 2, 3])
-        let again = try vault.reseal(key: made.sealed, from: try sealing(), to: try sealing(uid: 1))
-        _ = try vault.sign(again, try sealing(uid: 1))
+        let covering = try sealing(prints: [print(1)])
+        let again = try vault.reseal(key: made.sealed, from: try sealing(), to: covering)
+        _ = try vault.sign(again, covering)
         #expect(!bus.contains(plain))
         #expect(!bus.contains(try SHA256.digest([1, 2, 3])))
         let passwords = bus.exchanges.flatMap(\.commandSessions).filter { $0.handle == 0x4000_0009 }

@@ -106,19 +106,22 @@ struct TPMVaultTests {
 
     @Test("a key sealed to other fingers stays the key, opens for them and not by the old bytes")
     func resealed() throws {
-        let made = try fixture.vault.create(try sealing())
-        let later = try sealing(generation: 8, prints: [print(1)])
-        let again = try fixture.vault.reseal(key: made.sealed, from: try sealing(), to: later)
+        let before = try sealing(relyingParty: "ssh:")
+        let made = try fixture.vault.create(before)
+        let later = try sealing(relyingParty: "ssh:", generation: 8, prints: [print(1)])
+        let change = try PlayedChange.of(1000)
+        let again = try fixture.vault.reseal(key: made.sealed, from: before, to: later, for: change)
         let signature = try fixture.vault.sign(again, later)
         #expect(
             try P256PublicKey(point: made.publicPoint).verifies(signature, message: [1, 2, 3]))
-        #expect(throws: VaultError.doesNotOpen) { try fixture.vault.sign(again, try sealing()) }
+        #expect(throws: VaultError.doesNotOpen) { try fixture.vault.sign(again, before) }
         #expect(throws: VaultError.doesNotOpen) { try fixture.vault.sign(made.sealed, later) }
+        let last = try sealing(relyingParty: "ssh:", generation: 9)
         #expect(throws: VaultError.doesNotOpen) {
-            try fixture.vault.reseal(key: made.sealed, from: later, to: later)
+            try fixture.vault.reseal(key: made.sealed, from: later, to: last, for: change)
         }
         #expect(throws: VaultError.malformed) {
-            try fixture.vault.reseal(key: [1], from: later, to: later)
+            try fixture.vault.reseal(key: [1], from: later, to: last, for: change)
         }
         #expect(try fixture.leftovers().isEmpty)
     }

@@ -102,6 +102,38 @@ package enum PlayedPassword {
     }
 }
 
+/// Authorised changes of fingers, for tests that seal keys again: through the same gate as
+/// everybody's, with a judge that consents.
+package enum PlayedChange {
+    /// An authorised change of an account's.
+    package static func of(
+        _ uid: UInt32, clock: Clock = .system
+    ) throws -> AuthorizedChange {
+        MainLoop.runInBackground()
+        let outcome = Outcome()
+        onService {
+            do {
+                let authorized = try await ChangeGate.authorized(
+                    of: uid, query: uid, by: ConsentingJudge(), clock: clock)
+                if let authorized { outcome.result = .success(authorized.change) }
+            } catch { outcome.result = .failure(error) }
+            outcome.ready.signal()
+        }
+        outcome.ready.wait()
+        return try outcome.result.get()
+    }
+
+    // SAFETY: written before the semaphore is signalled, read after.
+    private final class Outcome: @unchecked Sendable {
+        let ready = DispatchSemaphore(value: 0)
+        var result: Result<AuthorizedChange, any Error> = .failure(Denial(.cancelled))
+    }
+}
+
+private struct ConsentingJudge: ChangeJudge {
+    func consent(to query: UInt32) async throws(Denial) -> UInt32? { query }
+}
+
 private struct PlayedJudge: PasswordJudge {
     func typed(for query: UInt32) async throws(Denial) -> UInt32 { query }
     func verified(_ typed: UInt32, for query: UInt32) async throws(Denial) -> UInt32? { typed }

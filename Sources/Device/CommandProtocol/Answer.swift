@@ -180,6 +180,10 @@ package struct DoneAnswer: Equatable, Sendable {
     package var state: CredentialState?
     /// The number of secrets that a change of fingers makes, or has just made, impossible to open.
     package var secrets: UInt32?
+    /// The number of ssh keys that open to the fingers as they are now.
+    package var sshKeysKept: UInt32?
+    /// The number of ssh keys that a change of fingers has just destroyed.
+    package var sshKeysEnded: UInt32?
     /// Whether a touch now unlocks the keyring; nil if this was never enabled.
     package var keyring: KeyringState?
     /// The setting that excludes the account from fingerprint login; nil if none does.
@@ -188,13 +192,16 @@ package struct DoneAnswer: Equatable, Sendable {
     /// Creates an answer; set only the fields that apply.
     package init(
         finger: Finger? = nil, prints: UInt8? = nil, state: CredentialState? = nil,
-        keyring: KeyringState? = nil, secrets: UInt32? = nil, keptOut: Bytes? = nil
+        keyring: KeyringState? = nil, secrets: UInt32? = nil, sshKeysKept: UInt32? = nil,
+        sshKeysEnded: UInt32? = nil, keptOut: Bytes? = nil
     ) {
         self.finger = finger
         self.prints = prints
         self.state = state
         self.keyring = keyring
         self.secrets = secrets
+        self.sshKeysKept = sshKeysKept
+        self.sshKeysEnded = sshKeysEnded
         self.keptOut = keptOut
     }
 
@@ -205,6 +212,8 @@ package struct DoneAnswer: Equatable, Sendable {
         try frame.put(.name, ifPresent: keptOut)
         try frame.put(.state, numberIfPresent: state?.rawValue)
         try frame.put(.keyringState, numberIfPresent: keyring?.rawValue)
+        try frame.put(.sshKeysKept, numberIfPresent: sshKeysKept)
+        try frame.put(.sshKeysEnded, numberIfPresent: sshKeysEnded)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
@@ -214,5 +223,12 @@ package struct DoneAnswer: Equatable, Sendable {
         keptOut = try frame.bytesIfPresent(.name)
         state = try frame.choiceIfPresent(.state)
         keyring = try frame.choiceIfPresent(.keyringState)
+        sshKeysKept = try frame.numberIfPresent(.sshKeysKept)
+        sshKeysEnded = try frame.numberIfPresent(.sshKeysEnded)
     }
+}
+
+extension Field {
+    static var sshKeysKept: Field { Field(210, size: 4) }
+    static var sshKeysEnded: Field { Field(211, size: 4) }
 }

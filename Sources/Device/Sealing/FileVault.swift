@@ -70,7 +70,8 @@ package struct FileVault: Vault {
     }
 
     package func reseal(
-        key sealed: [UInt8], from old: SealingContext, to new: SealingContext
+        key sealed: [UInt8], from old: SealingContext, to new: SealingContext,
+        by permission: borrowing ResealPermission
     ) throws(VaultError) -> [UInt8] {
         try check(sealed, content: .key)
         return try crypto { () throws(CryptoFault) in

@@ -104,7 +104,8 @@ package final class TPMVault: RootedVault {
     /// The key stays the same, and so does its PCR policy. Throws `.doesNotOpen` if the old context
     /// is not the one that the key was sealed to.
     package func reseal(
-        key sealed: [UInt8], from old: SealingContext, to new: SealingContext
+        key sealed: [UInt8], from old: SealingContext, to new: SealingContext,
+        by permission: borrowing ResealPermission
     ) throws(VaultError) -> [UInt8] {
         let before = try TPMSealed(sealed, as: .key)
         let from = try authorisation(old)

@@ -33,7 +33,8 @@ package struct UnusableVault: RootedVault {
     package func isUnderPresentPolicy(data sealed: [UInt8]) -> Bool { false }
 
     package func reseal(
-        key sealed: [UInt8], from old: SealingContext, to new: SealingContext
+        key sealed: [UInt8], from old: SealingContext, to new: SealingContext,
+        by permission: borrowing ResealPermission
     ) throws(VaultError) -> [UInt8] { throw error }
 
     package func describe() throws(VaultError) -> VaultDescription { throw error }

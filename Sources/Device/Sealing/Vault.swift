@@ -47,10 +47,12 @@ package protocol Vault: Sendable {
     func isUnderPresentPolicy(data sealed: [UInt8]) -> Bool
     /// Seals the same key to another context, without a match.
     ///
-    /// Throws `.doesNotOpen` unless the key opens in the old context. The result is sealed bytes,
-    /// so the caller never sees the key.
+    /// Callers use `reseal(key:from:to:)` for the same fingers, or `reseal(key:from:to:for:)` for an
+    /// authorised change: only these create a permission. Throws `.doesNotOpen` unless the key opens
+    /// in the old context. The result is sealed bytes, so the caller never sees the key.
     func reseal(
-        key sealed: [UInt8], from old: SealingContext, to new: SealingContext
+        key sealed: [UInt8], from old: SealingContext, to new: SealingContext,
+        by permission: borrowing ResealPermission
     ) throws(VaultError) -> [UInt8]
     /// Returns a description for administrators.
     func describe() throws(VaultError) -> VaultDescription

@@ -6,7 +6,7 @@ import SignedFormats
 
 // This file defines the uses of sealed keys and data that need no match: the statement of a
 // removal, data that are about to be sealed again, and template keys. `Vault.reseal` needs no match
-// either, but yields only sealed bytes. Everything else requires a `Match` or a `PasswordMatch`. The
+// either, but yields only sealed bytes, and only with a permission (`Resealing.swift`). Everything else requires a `Match` or a `PasswordMatch`. The
 // statement of a registration, which needs either, is defined here beside that of a removal.
 
 /// The signed form of the statement by which a device gives up its registration at a server.

@@ -41,14 +41,21 @@ package struct StoredSSHKey: Equatable, Sendable {
     package internal(set) var counter: UInt32
     /// The sealed private key; nil if the key is invalidated.
     var sealing: Sealing?
+    /// The private key, sealed to the fingers after a change that has been authorised and is under
+    /// way; nil for none.
+    ///
+    /// It stays only if exactly these fingers take effect. A crash may leave it; see
+    /// `SSHKeyStore.settle`.
+    var next: Sealing?
 
     /// What the key is for.
     package var application: SSHApplication { publicKey.application }
 
     /// Returns the private key as sealed to these fingers; nil if it is not sealed to them.
     package func sealed(for state: EnrolmentState) -> [UInt8]? {
-        guard let sealing, sealing.enrolment == state else { return nil }
-        return sealing.key
+        if let sealing, sealing.enrolment == state { return sealing.key }
+        if let next, next.enrolment == state { return next.key }
+        return nil
     }
 
     /// Returns the key in the state that the next request would put it in.
@@ -80,6 +87,11 @@ extension StoredSSHKey: LineRecord {
             lines.put(enrolment: sealing.enrolment)
             lines.put("key", Base64.encode(sealing.key, alphabet: .url))
         }
+        if let next {
+            lines.put("next", number: next.enrolment.generation)
+            lines.put(enrolment: next.enrolment)
+            lines.put("key", Base64.encode(next.key, alphabet: .url))
+        }
         return lines.text
     }
 
@@ -105,10 +117,21 @@ extension StoredSSHKey: LineRecord {
         switch state {
         case .invalidated: sealing = nil
         case .good:
-            let enrolment = try lines.enrolment()
-            let key = try lines.bytes("key", cap: VaultLimit.sealed)
-            guard !key.isEmpty else { throw .malformed }
-            sealing = Sealing(enrolment: enrolment, key: key)
+            sealing = try Sealing(parsing: &lines)
+            if lines.isNext("next") {
+                let generation = try lines.number("next")
+                let next = try Sealing(parsing: &lines)
+                guard next.enrolment.generation == generation else { throw .malformed }
+                self.next = next
+            }
         }
+    }
+}
+
+extension StoredSSHKey.Sealing {
+    fileprivate init(parsing lines: inout LineReader) throws(LineFault) {
+        enrolment = try lines.enrolment()
+        key = try lines.bytes("key", cap: VaultLimit.sealed)
+        guard !key.isEmpty else { throw .malformed }
     }
 }

@@ -88,6 +88,36 @@ package struct SSHKeyStore: Sendable {
         try change(key) { next in
             next.state = .invalidated
             next.sealing = nil
+            next.next = nil
+        }
+    }
+
+    /// Stores, beside the key as it is, the same key as sealed to the fingers after an authorised
+    /// change.
+    ///
+    /// Until the change takes effect the old sealing counts, and from then on this one: both are on
+    /// disk in between, so that a crash at any point leaves one that opens. Throws
+    /// `.changedMeanwhile` unless the file still holds the key as it was read.
+    package func prepare(
+        _ key: StoredSSHKey, resealed: [UInt8], for fingers: EnrolmentState
+    ) throws(StoreFault) {
+        _ = try change(key) { next in
+            next.next = StoredSSHKey.Sealing(enrolment: fingers, key: resealed)
+        }
+    }
+
+    /// Drops what a key was sealed to beside the present fingers, after a change of fingers or one
+    /// that did not come about.
+    ///
+    /// Returns the key as it is then; does nothing unless it is sealed to these fingers.
+    @discardableResult
+    package func settle(
+        _ key: StoredSSHKey, for fingers: EnrolmentState
+    ) throws(StoreFault) -> StoredSSHKey {
+        guard let pending = key.next, key.sealed(for: fingers) != nil else { return key }
+        return try change(key) { next in
+            if pending.enrolment == fingers { next.sealing = pending }
+            next.next = nil
         }
     }
 

@@ -31,7 +31,11 @@ private final class ResultBox<Value>: @unchecked Sendable {
 final class PlayedPolkit: BusObject {
     /// What it says about an action.
     enum Rule: Sendable {
-        case yes, no
+        /// It has a password given, and then authorises.
+        case yes
+        case no
+        /// It authorises without a password, as an administrator's rule may.
+        case always
         /// Authorised, and kept for a while.
         case kept
         /// It does not answer until it is released.
@@ -128,13 +132,18 @@ final class PlayedPolkit: BusObject {
             return []
         }
         let action = call.arguments[1].string ?? ""
+        let rule = rules[action] ?? .yes
+        // Without a question to the user.
+        if case .uint32(0) = call.arguments[3], rule.asks {
+            return [.structure([.boolean(false), .boolean(true), .array(of: "{ss}", [])])]
+        }
         checks.append(Check(action: action, client: Self.client(call.arguments[0])))
         for (count, continuation) in asked where checks.count >= count { continuation.resume() }
         asked.removeAll { checks.count >= $0.count }
         var details: [BusValue] = []
         var isAuthorized = true
-        switch rules[action] ?? .yes {
-        case .yes: break
+        switch rule {
+        case .yes, .always: break
         case .no: isAuthorized = false
         case .kept:
             details = [.entry(.string("polkit.temporary_authorization_id"), .string("tmpauthz0"))]
@@ -156,5 +165,15 @@ final class PlayedPolkit: BusObject {
             case .entry(.string("name"), .variant(.string(let name)))? = entries.first
         else { return "" }
         return name
+    }
+}
+
+extension PlayedPolkit.Rule {
+    /// Whether a password is asked for.
+    fileprivate var asks: Bool {
+        switch self {
+        case .yes, .kept, .silent: true
+        case .no, .always, .error, .malformed: false
+        }
     }
 }

@@ -31,7 +31,8 @@ struct DeleteCommand: Command {
         // Deleting a finger that is not enrolled ends nothing; a damaged print may be of any
         // finger.
         let isThere = known?.prints.contains { $0.finger == finger || $0.finger == nil } ?? true
-        if finger == nil || isThere { shared.warn(of: affected, secrets: known?.secrets) }
+        let left = finger != nil && known?.prints.contains { $0.finger != finger } == true
+        if finger == nil || isThere { shared.warn(of: affected, known: known, left: left) }
         let done = try run.follow(.delete(account: account, finger: finger), awaitsTouch: false)
         let lines = [
             DeleteMessages.deleted(

@@ -34,14 +34,14 @@ struct EnrollCommand: Command {
         let account = try run.account()
         let named = try shared.namedFinger()
         var finger = named ?? .rightIndex
-        var secrets: UInt32?
+        var known: KnownFingers?
         if named == nil || shared.isAtTerminal {
             let fingers = try shared.fingers(account)
             if named == nil { finger = try freeFinger(fingers, account: account) }
-            secrets = fingers.secrets
+            known = fingers
         }
         let affected = try AffectedKeys.of(account, run: run)
-        shared.warn(of: affected, secrets: secrets)
+        shared.warn(of: affected, known: known, left: true)
         let done = try run.follow(
             .enroll(
                 account: account, finger: finger,
@@ -56,7 +56,7 @@ struct EnrollCommand: Command {
     }
 
     private func freeFinger(
-        _ fingers: (prints: [PrintAnswer], secrets: UInt32?), account: AccountName
+        _ fingers: KnownFingers, account: AccountName
     ) throws(CommandFault) -> Finger {
         let taken = fingers.prints.compactMap(\.finger)
         guard let free = Self.preference.first(where: { !taken.contains($0) }) else {

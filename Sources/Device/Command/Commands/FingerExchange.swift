@@ -60,38 +60,49 @@ struct FingerExchange {
         return finger
     }
 
-    /// Requests the fingers, and the number of secrets that are sealed to them.
+    /// Requests the fingers, and the numbers of secrets and ssh keys that are sealed to them.
     func fingers(
         _ account: AccountName
-    ) throws(CommandFault) -> (prints: [PrintAnswer], secrets: UInt32?) {
+    ) throws(CommandFault) -> KnownFingers {
         var done = DoneAnswer()
         let prints: [PrintAnswer] = try run.collect(.list(account: account), last: &done) {
             answer in
             if case .print(let print) = answer { return print }
             return nil
         }
-        return (prints, done.secrets)
+        return KnownFingers(
+            prints: prints, secrets: done.secrets, sshKeys: done.sshKeysKept)
     }
 
     /// Whether a user at a terminal sees warnings before a change of fingers, and can still cancel
     /// it.
     var isAtTerminal: Bool { !run.isJSON && run.environment.columns() != nil }
 
-    /// Warns about everything that a change of fingers will end, before the password or a touch is
-    /// asked for.
-    func warn(of affected: AffectedKeys, secrets: UInt32?) {
+    /// Warns about everything that a change of fingers will end or affect, before the password or a
+    /// touch is asked for.
+    ///
+    /// - Parameter left: whether a finger will be enrolled after the change.
+    func warn(of affected: AffectedKeys, known: KnownFingers?, left: Bool) {
         guard isAtTerminal else { return }
-        if let secrets { run.environment.say(FingerMessages.warning(secrets)) }
+        if let secrets = known?.secrets { run.environment.say(FingerMessages.warning(secrets)) }
+        if let keys = known?.sshKeys {
+            // Root gives no password, which alone can vouch for the keys.
+            let isVouchedFor = left && run.environment.uid != 0
+            run.environment.say(
+                isVouchedFor
+                    ? AffectedKeysMessages.sshKeysStay(keys)
+                    : AffectedKeysMessages.sshKeysWarning(keys))
+        }
         for warning in affected.warnings { run.environment.say(warning) }
     }
 
-    /// Requests the fingers and the number of secrets that a change would end.
+    /// Requests the fingers and what a change of them would end or affect.
     ///
     /// Returns nil if the daemon cannot report them, because fingers that can no longer be opened
     /// may still be deleted.
     func knownFingers(
         _ account: AccountName
-    ) throws(CommandFault) -> (prints: [PrintAnswer], secrets: UInt32?)? {
+    ) throws(CommandFault) -> KnownFingers? {
         do throws(CommandFault) {
             return try fingers(account)
         } catch .interrupted {
@@ -119,9 +130,18 @@ struct FingerExchange {
                     ("keyring", .optional(done.keyring) { .string($0.word) }),
                     ("keptOut", .optional(done.keptOut, JSON.bytes)),
                     ("secretsEnded", .number(UInt64(done.secrets ?? 0))),
+                    ("sshKeysKept", .number(UInt64(done.sshKeysKept ?? 0))),
+                    ("sshKeysEnded", .number(UInt64(done.sshKeysEnded ?? 0))),
                 ] + affected.members),
-            lines + login + keyringLines(done, account: account) + secrets + affected.ended
+            lines + login + keyringLines(done, account: account) + secrets + sshKeyLines(done)
+                + affected.ended
                 + keptOutLines(done, account: account))
+    }
+
+    /// The lines that say what a change of fingers has done to ssh keys.
+    func sshKeyLines(_ done: DoneAnswer) -> [Text] {
+        (done.sshKeysKept.map { [AffectedKeysMessages.sshKeysKept($0)] } ?? [])
+            + (done.sshKeysEnded.map { [AffectedKeysMessages.sshKeysEnded($0)] } ?? [])
     }
 
     private func keptOutLines(_ done: DoneAnswer, account: AccountName) -> [Text] {
@@ -131,6 +151,13 @@ struct FingerExchange {
     private func keyringLines(_ done: DoneAnswer, account: AccountName) -> [Text] {
         done.keyring.map { [FingerMessages.keyring($0, account: account)] } ?? []
     }
+}
+
+/// An account's fingers, and the numbers of what is sealed to them; nil for none.
+struct KnownFingers {
+    let prints: [PrintAnswer]
+    let secrets: UInt32?
+    let sshKeys: UInt32?
 }
 
 extension PrintAnswer {

@@ -104,6 +104,7 @@ struct ImportCommand: Command {
             lines.append(FingerMessages.keyring(keyring, account: account))
         }
         if let secrets = done.secrets { lines.append(SecretMessages.ended(secrets)) }
+        lines += FingerExchange(run: run).sshKeyLines(done)
         if let setting = done.keptOut {
             lines.append(StatusText.keptOut(account, setting: setting))
         }
@@ -123,6 +124,8 @@ struct ImportCommand: Command {
                 ("keyring", .optional(done.keyring) { .string($0.word) }),
                 ("keptOut", .optional(done.keptOut, JSON.bytes)),
                 ("secretsEnded", .number(UInt64(done.secrets ?? 0))),
+                ("sshKeysKept", .number(UInt64(done.sshKeysKept ?? 0))),
+                ("sshKeysEnded", .number(UInt64(done.sshKeysEnded ?? 0))),
             ])
     }
 }

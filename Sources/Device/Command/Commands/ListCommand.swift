@@ -19,7 +19,8 @@ struct ListCommand: Command {
     /// `signet list`
     func perform() throws(CommandFault) {
         let account = try run.account()
-        let (prints, secrets) = try shared.fingers(account)
+        let known = try shared.fingers(account)
+        let (prints, secrets) = (known.prints, known.secrets)
         let document = JSON.document(
             "fingers",
             members: [

@@ -42,7 +42,7 @@ struct Assembly {
             limit: (settings.duration(Settings.relayTimeout) ?? .seconds(15)) * 2 + .seconds(5))
         let passwords = PasswordChecker(
             program: paths.verifyPassword,
-            timeout: settings.duration(Settings.passwordTimeout) ?? .seconds(30))
+            timeout: settings.duration(Settings.passwordTimeout) ?? .seconds(30), clock: clock)
         // Tells logind whether the readers are in use, for every kind of turn and however it ends.
         let queue = TouchQueue(limit: settings.count(Settings.touchWaiting)) { [logind] in
             logind.readersAreInUse($0)

@@ -19,10 +19,17 @@ struct VerifiedPassword: Sendable {
     ///
     /// Nil if the account has none that can be read.
     let entry: ShadowEntry?
+    /// Evidence that it was given for this request, with which the request may change fingers.
+    ///
+    /// Nil if it was reported by a program or confirms something else.
+    let change: AuthorizedChange?
 
-    fileprivate init(_ secret: SecretBytes, entry: ShadowEntry?) {
+    fileprivate init(
+        _ secret: SecretBytes, entry: ShadowEntry?, change: AuthorizedChange? = nil
+    ) {
         self.secret = secret
         self.entry = entry
+        self.change = change
     }
 }
 
@@ -41,13 +48,15 @@ struct PasswordQuery: Sendable {
 final class PasswordChecker {
     private let program: String
     private let timeout: Duration
+    private let clock: Clock
     /// The uids of the accounts whose password is being checked.
     private var checking: Set<UInt32> = []
 
     /// Sets the program that checks, and its time limit.
-    init(program: String, timeout: Duration) {
+    init(program: String, timeout: Duration, clock: Clock) {
         self.program = program
         self.timeout = timeout
+        self.clock = clock
     }
 
     /// Asks the client for the account's password and checks it.
@@ -59,6 +68,19 @@ final class PasswordChecker {
     func proof(
         for account: Account, from client: any Client
     ) async throws(Denial) -> VerifiedPassword {
+        let authorized = try await ChangeGate.authorized(
+            of: account.uid, query: PasswordQuery(account: account, client: client), by: self,
+            clock: clock)
+        guard let authorized else { throw Denial(.wrongPassword) }
+        let password = authorized.consent
+        return VerifiedPassword(
+            password.secret, entry: password.entry, change: authorized.change)
+    }
+
+    /// Asks for a password and checks it, as `proof` does; nil if it is wrong.
+    private func given(
+        for account: Account, by client: any Client
+    ) async throws(Denial) -> VerifiedPassword? {
         guard let password = await client.askPassword(of: AccountName(account.name)) else {
             throw Denial(Task.isCancelled ? .cancelled : .timedOut)
         }
@@ -68,7 +90,7 @@ final class PasswordChecker {
         let verdict = await verdict(on: password, of: account)
         // A client that left during the check cannot use the result.
         if Task.isCancelled { throw Denial(.cancelled) }
-        guard try isRight(verdict, of: account) else { throw Denial(.wrongPassword) }
+        guard try isRight(verdict, of: account) else { return nil }
         return VerifiedPassword(password, entry: entry)
     }
 
@@ -139,6 +161,13 @@ final class PasswordChecker {
                 continuation.resume()
             }
         }
+    }
+}
+
+extension PasswordChecker: ChangeJudge {
+    /// Asks the client for the account's password; nil if it is wrong.
+    func consent(to query: PasswordQuery) async throws(Denial) -> VerifiedPassword? {
+        try await given(for: query.account, by: query.client)
     }
 }
 

@@ -5,6 +5,7 @@ import Domain
 import LoginProtocol
 import MainContext
 import Posix
+import Sealing
 import State
 
 /// Ends an account's keys for servers, its signing key and its ssh keys.
@@ -62,10 +63,7 @@ extension ServerKeyRevocation {
     func revokeUnfitServerKeys(
         _ account: Account, kept: AccountState, enrolment: Enrolment
     ) throws(StoreFault) -> [ServerKey] {
-        for key in try kept.sshKeys.list()
-        where key.state == .good && key.sealed(for: enrolment.state) == nil {
-            try invalidate(key, account: account, kept: kept)
-        }
+        try settleSSHKeys(account, kept: kept, fingers: enrolment.state)
         var keys: [ServerKey] = []
         for key in try kept.servers.all() {
             if key.state == .proving, isProving(key) { continue }
@@ -78,6 +76,26 @@ extension ServerKeyRevocation {
             }
         }
         return keys
+    }
+
+    /// Destroys the ssh keys that do not fit the fingers, and drops what an authorised change that
+    /// was interrupted has left of the others.
+    ///
+    /// - Returns: the number of keys that are left.
+    @discardableResult
+    func settleSSHKeys(
+        _ account: Account, kept: AccountState, fingers: EnrolmentState
+    ) throws(StoreFault) -> Int {
+        var left = 0
+        for key in try kept.sshKeys.list() where key.state == .good {
+            if key.sealed(for: fingers) == nil {
+                try invalidate(key, account: account, kept: kept)
+            } else {
+                try kept.sshKeys.settle(key, for: fingers)
+                left += 1
+            }
+        }
+        return left
     }
 
     /// Invalidates all keys of an account for servers, its signing key and its ssh keys.

@@ -85,6 +85,15 @@ extension Enrolments {
         _ request: EnrollRequest, account: Account, password: VerifiedPassword?,
         client: any Client
     ) async throws(Denial) -> Answer {
+        try await enroll(
+            request, account: account, approval: ChangeApproval(password), client: client)
+    }
+
+    /// Enrols a finger for a request that has been authorised.
+    func enroll(
+        _ request: EnrollRequest, account: Account, approval: ChangeApproval,
+        client: any Client
+    ) async throws(Denial) -> Answer {
         let finger = request.finger
         let limit = settings.duration(Settings.enrolmentTimeout) ?? .seconds(120)
         var plan = guards.plan(for: EnrollRequest.self, account: account, milliseconds: .max)
@@ -115,7 +124,7 @@ extension Enrolments {
                 account, finger: finger, scans: scans, during: turn, client: client)
             let answer = try await enroll(
                 account, finger: finger, scans: scans, comparison: comparison, during: turn,
-                password: password, client: client)
+                approval: approval, client: client)
             return policy.keptOut(answer, account: account)
         } catch {
             guard error.reason == .cancelled, queue.hasYielded(turn) else { throw error }
@@ -140,7 +149,7 @@ extension Enrolments {
     func enroll(
         _ account: Account, finger: Finger, scans: EnrolmentScans,
         comparison: EnrolmentComparison, during turn: borrowing Turn,
-        password: VerifiedPassword?, client: any Client
+        approval: ChangeApproval, client: any Client
     ) async throws(Denial) -> Answer {
         let before = EnrolmentBefore()
         let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
@@ -169,7 +178,7 @@ extension Enrolments {
                 // Do this even if the request was cancelled; its own task can no longer reach the
                 // reader.
                 await onService { [self] in
-                    await dropLost(finger, of: account, on: reader, password: password)
+                    await dropLost(finger, of: account, on: reader, approval: approval)
                 }.value
             }
         case .success(let (template, contents)):
@@ -178,7 +187,7 @@ extension Enrolments {
                 answer = .success(
                     try await keep(
                         template, finger: finger, reader: reader, contents: contents,
-                        password: password, for: account))
+                        approval: approval, for: account))
                 comparison.completed()
             } catch { answer = .failure(error) }
             if fingers.isUncounted(template.bytes, of: account) {
@@ -196,7 +205,7 @@ extension Enrolments {
     /// fingers could not be used either.
     private func dropLost(
         _ finger: Finger, of account: Account, on reader: ReaderDescription,
-        password: VerifiedPassword?
+        approval: ChangeApproval
     ) async {
         guard case .success(let contents) = await readers.list(reader) else { return }
         var gone: [StoredPrint] = []
@@ -211,7 +220,7 @@ extension Enrolments {
             }
             guard !isThere else { return }
             _ = try await fingers.remove(
-                finger, of: account, password: password, gone: &gone, isBlind: &isBlind)
+                finger, of: account, approval: approval, gone: &gone, isBlind: &isBlind)
             journal.fault(
                 "the reader deleted a print that was not replaced", account: account.name)
         } catch { journal.fault(error.reason.protocolName, account: account.name) }
@@ -261,7 +270,7 @@ extension Enrolments {
     /// (`Fingers.isUncounted`).
     private func keep(
         _ template: Template, finger: Finger, reader: ReaderDescription,
-        contents: ReaderContents?, password: VerifiedPassword?, for account: Account
+        contents: ReaderContents?, approval: ChangeApproval, for account: Account
     ) async throws(Denial) -> Answer {
         // Open the template keys again: root may have trusted another TPM while a finger was
         // awaited, which closes them.
@@ -281,7 +290,7 @@ extension Enrolments {
                 try await changes.make(
                     change, account: account, kept: kept, from: try kept.prints.enrolment(),
                     finger: finger, contents: contents,
-                    password: password, because: "a finger was added"))
+                    approval: approval, because: "a finger was added"))
         } catch { answer = .failure(accounts.denial(for: error, account: account)) }
         if !fingers.isUncounted(template.bytes, of: account) {
             await counted(template, contents: contents, account: account)

@@ -14,6 +14,8 @@ import State
 /// of prints and a credential for it are written in one step, or only the prints if login by finger
 /// is off. Keys for servers that no longer fit are revoked in the same request, and the stored
 /// login password is resealed or dropped. Secrets that were sealed to the old fingers become stale.
+/// Ssh keys are sealed to the new fingers if a password authorised the change, and destroyed
+/// otherwise.
 @ServiceActor
 final class FingerChanges {
     let journal: DecisionJournal
@@ -72,14 +74,13 @@ extension FingerChanges {
     ///     change must remove all.
     ///   - finger: the finger to name in the answer.
     ///   - contents: what the reader of a new print stores now; nil if it cannot be listed.
-    ///   - password: the account's password, if it was given, for resealing the stored login
-    ///     password.
+    ///   - approval: what vouches for the change.
     ///   - reason: the reason for the journal.
-    /// - Returns: the number of fingers and the state of the credential now, and the number of
-    ///   secrets that have become stale.
+    /// - Returns: the number of fingers and the state of the credential now, and the numbers of
+    ///   secrets that have become stale and of ssh keys that open now or were destroyed.
     func make(
         _ change: PrintChange, account: Account, kept: AccountState, from before: Enrolment?,
-        finger: Finger?, contents: ReaderContents?, password: VerifiedPassword?,
+        finger: Finger?, contents: ReaderContents?, approval: ChangeApproval,
         because reason: String
     ) async throws(StoreFault) -> DoneAnswer {
         var former: CredentialFileState?
@@ -87,6 +88,14 @@ extension FingerChanges {
         if let before {
             former = try credentials.revokeIfUnfit(account, kept: kept, enrolment: before)
             ended = credentials.secrets(kept, fitting: before.state)
+        }
+        let sshKeys = sshKeys(kept)
+        if let before {
+            // A credential that is destroyed or damaged no longer says which fingers may use them.
+            let vouches = former?.isSound == true
+            try await sealSSHKeys(
+                of: account, kept: kept, from: before, to: change.enrolment,
+                for: vouches ? approval.change : nil)
         }
         if change.enrolment.isEmpty {
             try upkeep.noteDeletion(of: change.removed)
@@ -107,14 +116,16 @@ extension FingerChanges {
         // deletes it.
         if kept.prints.hasLeftovers { accounts.noteFault(at: account) }
         let opens = try await keyring.settleKeyring(
-            nil, password: password, account: account, kept: kept, because: reason)
+            nil, password: approval.password, account: account, kept: kept, because: reason)
         let now = try kept.prints.enrolment()
         let state = try credentials.revokeIfUnfit(account, kept: kept, enrolment: now)
         // Revoke them now: whatever servers issued for the old fingers must become useless.
         try revocation.revokeUnfitServerKeys(account, kept: kept, enrolment: now)
+        let left = self.sshKeys(kept)
         return DoneAnswer(
             finger: finger, prints: now.count, state: state.onTheWire, keyring: opens,
-            secrets: ended)
+            secrets: ended, sshKeysKept: left > 0 ? UInt32(clamping: left) : nil,
+            sshKeysEnded: sshKeys > left ? UInt32(clamping: sshKeys - left) : nil)
     }
 }
 
@@ -128,6 +139,14 @@ extension CredentialFileState {
         switch self {
         case .none, .issued: true
         case .unfit, .disabled, .destroyed, .damaged: false
+        }
+    }
+
+    /// Whether the credential is that of the present fingers, with login by finger on or off.
+    fileprivate var isSound: Bool {
+        switch self {
+        case .issued, .disabled: true
+        case .none, .unfit, .destroyed, .damaged: false
         }
     }
 

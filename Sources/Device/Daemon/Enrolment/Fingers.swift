@@ -59,6 +59,15 @@ extension Fingers {
         _ request: DeleteRequest, account: Account, password: VerifiedPassword?,
         client: any Client
     ) async throws(Denial) -> Answer {
+        try await delete(
+            request, account: account, approval: ChangeApproval(password), client: client)
+    }
+
+    /// Deletes one finger, or all, for a request that has been authorised.
+    func delete(
+        _ request: DeleteRequest, account: Account, approval: ChangeApproval,
+        client: any Client
+    ) async throws(Denial) -> Answer {
         var gone: [StoredPrint] = []
         // Whether all fingers were deleted although some prints could not be read, so that it is
         // unknown which prints on readers were theirs.
@@ -67,7 +76,7 @@ extension Fingers {
         do throws(Denial) {
             answer = .success(
                 try await remove(
-                    request.finger, of: account, password: password, gone: &gone, isBlind: &isBlind)
+                    request.finger, of: account, approval: approval, gone: &gone, isBlind: &isBlind)
             )
         } catch { answer = .failure(error) }
         await forget(gone, of: account, client: client)
@@ -79,14 +88,13 @@ extension Fingers {
     ///
     /// - Parameters:
     ///   - finger: the finger to delete; nil for all.
-    ///   - password: the account's password, if it was given, for resealing the stored login
-    ///     password.
+    ///   - approval: what vouches for the change.
     ///   - gone: receives the deleted prints that could be read, even if an error is thrown, for
     ///     `forget`.
     ///   - isBlind: receives whether all fingers were to be deleted and some prints could not be
     ///     read.
     func remove(
-        _ finger: Finger?, of account: Account, password: VerifiedPassword?,
+        _ finger: Finger?, of account: Account, approval: ChangeApproval,
         gone: inout [StoredPrint], isBlind: inout Bool
     ) async throws(Denial) -> DoneAnswer {
         do {
@@ -101,7 +109,7 @@ extension Fingers {
                 isBlind = true
                 return try await changes.make(
                     change, account: account, kept: kept, from: nil, finger: nil, contents: nil,
-                    password: password,
+                    approval: approval,
                     because: "all fingers were deleted")
             }
             gone = before.prints.filter { finger == nil || $0.finger == finger }
@@ -115,7 +123,7 @@ extension Fingers {
                 removing: gone.map(\.identifier) + damaged.map(\.identifier))
             return try await changes.make(
                 change, account: account, kept: kept, from: before, finger: finger, contents: nil,
-                password: password,
+                approval: approval,
                 because: "a finger was deleted")
         } catch { throw accounts.denial(for: error, account: account) }
     }

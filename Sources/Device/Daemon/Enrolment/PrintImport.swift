@@ -82,7 +82,7 @@ extension PrintImport {
         do throws(FileFault) {
             entries = try fprintd.entries(of: account.name)
         } catch { throw accounts.denial(for: .file(error), account: account) }
-        var takeover = Takeover(account: account, password: password)
+        var takeover = Takeover(account: account, approval: ChangeApproval(password))
         for entry in entries where !Task.isCancelled {
             let answer = try await take(entry, takeover: &takeover)
             takeover.count(answer.outcome)
@@ -110,7 +110,7 @@ extension PrintImport {
     /// The progress of one import.
     private struct Takeover {
         let account: Account
-        let password: VerifiedPassword?
+        let approval: ChangeApproval
         /// The contents of the readers that were asked, by their identifiers.
         var contents: [String: Result<ReaderContents, ReaderFault>] = [:]
         /// The identities of the prints of other accounts; nil until they are needed.
@@ -123,6 +123,8 @@ extension PrintImport {
         /// since later changes find none.
         var done: DoneAnswer?
         var endedSecrets: UInt32?
+        /// The number of ssh keys that the changes so far have destroyed; nil for none.
+        var endedSSHKeys: UInt32?
 
         mutating func count(_ outcome: ImportOutcome?) {
             if outcome == .imported {
@@ -149,6 +151,7 @@ extension PrintImport {
         if var done = takeover.done {
             done.finger = nil
             done.secrets = takeover.endedSecrets
+            done.sshKeysEnded = takeover.endedSSHKeys
             return .done(done)
         }
         return try accounts.reading(account) { () throws(StoreFault) in
@@ -188,6 +191,9 @@ extension PrintImport {
             let done = try await keep(template, on: reader, contents: contents, takeover: takeover)
             takeover.done = done
             takeover.endedSecrets = takeover.endedSecrets ?? done.secrets
+            if let ended = done.sshKeysEnded {
+                takeover.endedSSHKeys = (takeover.endedSSHKeys ?? 0) + ended
+            }
             return file.answer(.imported)
         }
     }
@@ -302,7 +308,7 @@ extension PrintImport {
             return try await changes.make(
                 change, account: account, kept: kept, from: try kept.prints.enrolment(),
                 finger: template.finger,
-                contents: contents, password: takeover.password,
+                contents: contents, approval: takeover.approval,
                 because: "a finger was taken over from fprintd")
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import DBus
+import Gate
 import LoginProtocol
 import MainContext
 
@@ -23,8 +24,10 @@ final class Polkit {
 
     /// polkit's answer.
     enum Verdict: Equatable {
-        /// The user was asked just now, or need not be.
-        case authorized
+        /// A password was given just now.
+        case confirmed
+        /// The administrator's rules let the client do it without a password.
+        case allowed
         /// An earlier authorisation still holds, or this one will hold for a while.
         case kept
         case refused
@@ -53,19 +56,45 @@ final class Polkit {
     func verdict(
         on action: Action, for client: BusClientName
     ) async throws(Denial) -> Verdict {
+        try await answer(on: action, for: client, mayAsk: true).verdict
+    }
+
+    /// Asks about a client for something that a password has to be given for, just now.
+    ///
+    /// polkit is asked first without a question to the user: only if it then says that it would
+    /// have to ask is the consent after that one that a password was given for. Throws as
+    /// `verdict`.
+    func confirmedVerdict(
+        on action: Action, for client: BusClientName
+    ) async throws(Denial) -> Verdict {
+        let before = try await answer(on: action, for: client, mayAsk: false)
+        guard before.wouldAsk else { return before.verdict }
+        let verdict = try await verdict(on: action, for: client)
+        return verdict == .allowed ? .confirmed : verdict
+    }
+
+    /// polkit's answer, and whether it would have to ask the user.
+    private struct Answered {
+        let verdict: Verdict
+        let wouldAsk: Bool
+    }
+
+    private func answer(
+        on action: Action, for client: BusClientName, mayAsk: Bool
+    ) async throws(Denial) -> Answered {
         lastNumber += 1
         let cancellation = "signetd-\(lastNumber)"
-        let mayAsk = BusValue.uint32(1)
+        let flags = BusValue.uint32(mayAsk ? 1 : 0)
         let call = call(
             "CheckAuthorization",
             [
                 .structure([
                     .string("system-bus-name"), .dictionary([("name", .string(client.text))]),
                 ]),
-                .string(action.rawValue), .array(of: "{ss}", []), mayAsk, .string(cancellation),
+                .string(action.rawValue), .array(of: "{ss}", []), flags, .string(cancellation),
             ], answer: "((bba{ss}))")
         do throws(BusFault) {
-            return Self.verdict(in: try await bus.answer(to: call, limit: Self.patience).values)
+            return Self.answered(in: try await bus.answer(to: call, limit: Self.patience).values)
         } catch {
             // Otherwise the user would still be asked for a password that serves nothing.
             onService { [self] in
@@ -76,24 +105,51 @@ final class Polkit {
             }
             if error == .cancelled { throw Denial(.cancelled) }
             journal.fault("polkit did not decide about \(action.rawValue): \(error)")
-            return .refused
+            return Answered(verdict: .refused, wouldAsk: false)
         }
     }
 
     /// Reads the answer: is authorised, could be by a challenge, details.
-    private static func verdict(in values: [BusValue]) -> Verdict {
+    private static func answered(in values: [BusValue]) -> Answered {
         guard case .structure(let members)? = values.first, members.count == 3,
-            members[0].boolean == true, case .array(_, let details) = members[2]
-        else { return .refused }
+            case .array(_, let details) = members[2]
+        else { return Answered(verdict: .refused, wouldAsk: false) }
+        guard members[0].boolean == true else {
+            return Answered(verdict: .refused, wouldAsk: members[1].boolean == true)
+        }
         let isKept = details.contains {
             if case .entry(.string(keptDetail), _) = $0 { true } else { false }
         }
-        return isKept ? .kept : .authorized
+        return Answered(verdict: isKept ? .kept : .allowed, wouldAsk: false)
     }
 
     private func call(_ member: String, _ arguments: [BusValue], answer: String) -> BusCall {
         BusCall(
             to: Self.name, path: Self.path, interface: Self.authority, member: member,
             arguments: arguments, answer: answer, startsService: true)
+    }
+}
+
+/// polkit's consent to a change of fingers, for which it has had a password given.
+struct PolkitConsent: Sendable {}
+
+extension Polkit: ChangeJudge {
+    /// Has polkit authorise a change of fingers, just now; nil if it needed no password for that.
+    ///
+    /// Throws `notPermitted` if it refuses. An authorisation that it keeps is refused as well: it
+    /// may have been given earlier, by a touch.
+    func consent(to client: BusClientName) async throws(Denial) -> PolkitConsent? {
+        switch try await confirmedVerdict(on: .enroll, for: client) {
+        case .confirmed: return PolkitConsent()
+        case .allowed: return nil
+        case .refused: throw Denial(.notPermitted)
+        case .kept:
+            journal.warning(
+                """
+                polkit keeps authorisations of \(Action.enroll.rawValue), so no finger was changed. \
+                Set the action to auth_self instead of auth_self_keep
+                """)
+            throw Denial(.notPermitted)
+        }
     }
 }

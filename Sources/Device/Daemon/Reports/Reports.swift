@@ -136,12 +136,18 @@ extension Reports {
         _: ListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         let found = try accounts.reading(account) {
-            () throws(StoreFault) -> (Enrolment, UInt32?)? in
+            () throws(StoreFault) -> (Enrolment, UInt32?, UInt32?)? in
             guard let kept = try accounts.kept(account) else { return nil }
             let enrolment = try kept.prints.enrolment()
-            return (enrolment, credentials.secrets(kept, fitting: enrolment.state))
+            let sshKeys = try kept.sshKeys.list().count {
+                $0.shown(fitting: enrolment.state).state == .good
+            }
+            return (
+                enrolment, credentials.secrets(kept, fitting: enrolment.state),
+                sshKeys > 0 ? UInt32(clamping: sshKeys) : nil
+            )
         }
-        guard let (enrolment, secrets) = found else { return .done(DoneAnswer(prints: 0)) }
+        guard let (enrolment, secrets, sshKeys) = found else { return .done(DoneAnswer(prints: 0)) }
         for print in enrolment.answers { await client.send(.print(print)) }
         for print in enrolment.damaged {
             await client.send(
@@ -150,7 +156,8 @@ extension Reports {
                         finger: print.finger, printID: print.identifier, readerID: [],
                         since: nil, intact: false)))
         }
-        return .done(DoneAnswer(prints: enrolment.count, secrets: secrets))
+        return .done(
+            DoneAnswer(prints: enrolment.count, secrets: secrets, sshKeysKept: sshKeys))
     }
 
     /// Sends the readers of this machine; throws the fault if they cannot be determined in time.

@@ -17,6 +17,7 @@ import State
 final class DesktopService: RequestService {
     let accounts: Accounts
     let clients: BusClients
+    let clock: Clock
     let enrolments: Enrolments
     let fingers: Fingers
     let guards: TouchGuards
@@ -30,6 +31,7 @@ final class DesktopService: RequestService {
         accounts = parts.accounts
         clients = BusClients(
             bus: parts.logind, examiner: parts.examiner, journal: parts.journal)
+        clock = parts.clock
         enrolments = parts.enrolments
         fingers = parts.fingers
         guards = parts.guards
@@ -113,12 +115,12 @@ extension DesktopService {
     ///
     /// It is only for the client's own account, unless the client runs as root. The password that
     /// polkit has seen is not known here, so a login password that is stored for the keyring is
-    /// dropped if it was sealed to the former fingers.
+    /// dropped if it was sealed to the former fingers. Ssh keys stay usable.
     func enroll(
         _ request: DesktopEnrollRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         let client = try await clients.client(request.client, asking: client)
-        try await authorizeChange(of: account, client: client)
+        let approval = try await authorizeChange(of: account, client: client)
         let plan = guards.plan(
             for: DesktopEnrollRequest.self, account: account, milliseconds: .max)
         _ = try await guards.admit(plan, client: client)
@@ -126,7 +128,7 @@ extension DesktopService {
         return try await enrolments.enroll(
             EnrollRequest(
                 account: request.account, finger: request.finger, readerID: request.readerID),
-            account: account, password: nil, client: client)
+            account: account, approval: approval, client: client)
     }
 
     /// Deletes one finger or all of them, as `signet delete` does, after polkit has had the password
@@ -135,10 +137,10 @@ extension DesktopService {
         _ request: DesktopDeleteRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         let client = try await clients.client(request.client, asking: client)
-        try await authorizeChange(of: account, client: client)
+        let approval = try await authorizeChange(of: account, client: client)
         return try await fingers.delete(
             DeleteRequest(account: request.account, finger: request.finger), account: account,
-            password: nil, client: client)
+            approval: approval, client: client)
     }
 }
 
@@ -161,28 +163,21 @@ extension DesktopService {
 
     /// Throws unless polkit authorises a change of fingers, just now.
     ///
-    /// While it is asked, its helper cannot get a touch (`PendingFingerChanges`). An authorisation
-    /// that polkit keeps is refused: it may have been given earlier, by a touch.
+    /// While it is asked, its helper cannot get a touch (`PendingFingerChanges`). The approval has
+    /// evidence only if polkit had a password given, which it does not for root.
     private func authorizeChange(
         of account: Account, client: DesktopClient
-    ) async throws(Denial) {
+    ) async throws(Denial) -> ChangeApproval {
         guard client.peer.uid == account.uid || client.peer.uid == 0 else {
             throw Denial(.notPermitted)
         }
-        let verdict = try await pendingChanges.during(
+        let authorized = try await pendingChanges.during(
             account: account.uid, requester: client.peer.uid
-        ) { () throws(Denial) in try await polkit.verdict(on: .enroll, for: client.name) }
-        switch verdict {
-        case .authorized: return
-        case .refused: throw Denial(.notPermitted)
-        case .kept:
-            journal.warning(
-                """
-                polkit keeps authorisations of \(Polkit.Action.enroll.rawValue), so no finger was \
-                changed. Set the action to auth_self instead of auth_self_keep
-                """)
-            throw Denial(.notPermitted)
+        ) { () throws(Denial) in
+            try await ChangeGate.authorized(
+                of: account.uid, query: client.name, by: polkit, clock: clock)
         }
+        return ChangeApproval(authorized?.change)
     }
 
     /// Takes a turn at the readers, which a login can end, and waits for the finger during it.

@@ -160,7 +160,7 @@ extension ReaderPrints {
             var gone: [StoredPrint] = []
             var isBlind = false
             _ = try await fingers.remove(
-                owned.finger, of: account, password: nil, gone: &gone, isBlind: &isBlind)
+                owned.finger, of: account, approval: .unvouched, gone: &gone, isBlind: &isBlind)
         }
         switch await readers.clear(reader.id) {
         case nil: break
