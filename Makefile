@@ -54,12 +54,15 @@ DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
 # What a whole machine needs, and what makes its disk: docs/contributor/MACHINE-TEST.md.
 MACHINE_DEBS = e2fsprogs gcc libc6-dev libusbredirparser-dev mmdebstrap openssl python3 \
 	qemu-system-common qemu-system-x86 seabios swtpm util-linux
+# What fprintd's own suite needs: docs/contributor/FPRINTD-TEST.md.
+FPRINTD_DEBS = dbus-daemon gir1.2-fprint-2.0 libglib2.0-bin python3-cairo python3-dbusmock python3-gi \
+	python3-gi-cairo util-linux
 # The software to compare with is unpacked and not installed: see Benchmarks/prepare.sh.
 BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build module programs site catalogues demo screen test programs-table check \
-	format-check graph-check new-command-test bench fuzz pot generated install uninstall deb deb-test machine-test clean
+	format-check graph-check new-command-test fprintd-test bench fuzz pot generated install uninstall deb deb-test machine-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s%s\n", $$1, $$2 }' Makefile
@@ -148,6 +151,12 @@ graph-check:
 
 new-command-test: deps ## drop a new command into a copy of the tree, build it and test it
 	$(AS_ROOT) env SWIFT=$(SWIFT) checks/new-command
+
+fprintd-test: deps ## run fprintd's own test suite against signet-fprint (FPRINTD=DIRECTORY, TESTS=…)
+	@checks/packages $(FPRINTD_DEBS)
+	$(SWIFT_BUILD) --product testreader
+	$(SWIFT_BUILD) --product testfixture
+	$(AS_ROOT) env FPRINTD=$(FPRINTD) Tests/Fprintd/run $(TESTS)
 
 bench: build ## measure, side by side with pam_fprintd and fprintd
 	@checks/packages $(BENCH_DEBS)

@@ -18,6 +18,8 @@ enum Section: String, CaseIterable {
     case secrets
     /// The message bus, and sleep.
     case sleep
+    /// A verification on the bus, side by side with fprintd.
+    case desktop
     /// The server's checks, against the ECDSA that they cannot do without.
     case server
     /// Logins beside a neighbour at the same address who uses up what the address may ask.
@@ -38,6 +40,7 @@ enum Section: String, CaseIterable {
         case .growth: try GrowthSection(workshop: workshop).run()
         case .secrets: try SecretSection(workshop: workshop).run()
         case .sleep: try SleepSection(workshop: workshop).run()
+        case .desktop: try DesktopSection(workshop: workshop).run()
         case .server: try ServerSection(workshop: workshop).run()
         case .neighbour: try NeighbourSection(workshop: workshop).run()
         case .scale: try ScaleSection(workshop: workshop, scale: scale).run()

@@ -14,6 +14,7 @@ struct ScanReportTests {
         "enroll-completed", "enroll-failed", "enroll-data-full", "enroll-disconnected",
         "enroll-unknown-error", "enroll-stage-passed", "enroll-retry-scan",
         "enroll-swipe-too-short", "enroll-finger-not-centered", "enroll-remove-and-retry",
+        "enroll-duplicate", "enroll-too-fast", "verify-too-fast",
     ]
 
     @Test("is a match only for a finger that matched")
@@ -35,9 +36,41 @@ struct ScanReportTests {
             #expect(report.result != "enroll-completed" && report.isDone, "\(reason)")
             #expect(Self.results.contains(report.result), "\(report.result)")
         }
-        // KDE's settings hang on 'enroll-duplicate'.
-        for reason in [DenialReason.fingerKnown, .fingerNotEnrolled, .fingerOnReader] {
-            #expect(ScanReport.enrolled(.denied(Denial(reason))).result == "enroll-failed")
+        for reason in [DenialReason.fingerKnown, .fingerOnReader] {
+            #expect(ScanReport.enrolled(.denied(Denial(reason))).result == "enroll-duplicate")
+        }
+        // A finger of another account is a failure like any other.
+        #expect(
+            ScanReport.enrolled(.denied(Denial(.fingerNotEnrolled))).result == "enroll-failed")
+    }
+
+    @Test(
+        "has the words of an earlier fprintd for KDE's settings, which wait for ever after others")
+    func vocabulary() {
+        let words = [
+            ("enroll-duplicate", "enroll-failed"), ("enroll-too-fast", "enroll-retry-scan"),
+            ("verify-too-fast", "verify-retry-scan"), ("verify-match", "verify-match"),
+            ("enroll-data-full", "enroll-data-full"),
+        ]
+        let reports =
+            DenialReason.allCases.flatMap {
+                [ScanReport.enrolled(.denied(Denial($0))), .verified(.denied(Denial($0)))]
+            } + [.verified(.done), .enrolled(.done)]
+            + [Notice(.retry, retry: .tooFast)].flatMap {
+                [ScanReport.enrolling($0), .verifying($0)].compactMap(\.self)
+            }
+        for (word, early) in words {
+            guard let report = reports.first(where: { $0.result == word }) else {
+                Issue.record("there is no report \(word)")
+                continue
+            }
+            for name in ["systemsettings", "kcmshell5", "kcmshell6"] {
+                let worded = report.worded(for: ClientVocabulary(of: Bytes(name.utf8)))
+                #expect(worded.result == early && worded.isDone == report.isDone)
+            }
+            for program in [nil, Bytes("gnome-control-c".utf8), [], [0xFF]] as [Bytes?] {
+                #expect(report.worded(for: ClientVocabulary(of: program)) == report)
+            }
         }
     }
 
@@ -47,14 +80,38 @@ struct ScanReportTests {
             (.noMatch, "verify-no-match"), (.cancelled, "verify-no-match"),
             (.readerRemoved, "verify-disconnected"), (.readerTooHot, "verify-disconnected"),
             (.enrolmentYielded, "verify-unknown-error"), (.timedOut, "verify-unknown-error"),
-            (.lockedForNow, "verify-unknown-error"),
+            (.lockedForNow, "verify-unknown-error"), (.readerConfused, "verify-disconnected"),
+            (.printLost, "verify-no-match"), (.suspending, "verify-unknown-error"),
         ]
         for (reason, word) in words {
             #expect(ScanReport.verified(.denied(Denial(reason))).result == word, "\(reason)")
         }
     }
 
-    @Test("goes on after a scan that must be repeated", arguments: RetryReason.allCases)
+    @Test("tells a machine that sleeps and a reader that is gone apart from a failed enrolment")
+    func enrolmentEndings() {
+        let words: [(DenialReason, String)] = [
+            (.cancelled, "enroll-failed"), (.suspending, "enroll-unknown-error"),
+            (.readerConfused, "enroll-disconnected"), (.readerRemoved, "enroll-disconnected"),
+            (.readerTooHot, "enroll-disconnected"), (.readerFull, "enroll-data-full"),
+            (.readerBusy, "enroll-unknown-error"), (.printLost, "enroll-unknown-error"),
+        ]
+        for (reason, word) in words {
+            #expect(ScanReport.enrolled(.denied(Denial(reason))).result == word, "\(reason)")
+        }
+    }
+
+    @Test("asks for nothing while a reader is unplugged or searched for anew")
+    func unplugged() {
+        for reason in [RetryReason.unplugged, .restarted] {
+            #expect(ScanReport.verifying(Notice(.retry, retry: reason)) == nil)
+            #expect(ScanReport.enrolling(Notice(.retry, retry: reason)) == nil)
+        }
+    }
+
+    @Test(
+        "goes on after a scan that must be repeated",
+        arguments: RetryReason.allCases.filter { ![.unplugged, .restarted].contains($0) })
     func retries(reason: RetryReason) throws {
         let notice = Notice(.retry, retry: reason)
         for report in [ScanReport.verifying(notice), .enrolling(notice)] {
@@ -68,6 +125,7 @@ struct ScanReportTests {
         let passed = ScanReport.enrolling(Notice(.stage, done: 4, total: 5))
         #expect(passed?.result == "enroll-stage-passed" && passed?.isDone == false)
         #expect(ScanReport.enrolling(Notice(.stage, done: 5, total: 5)) == nil)
+        #expect(ScanReport.compared == passed)
         for kind in NoticeKind.allCases where kind != .retry {
             #expect(ScanReport.verifying(Notice(kind)) == nil)
             if kind != .stage { #expect(ScanReport.enrolling(Notice(kind)) == nil) }

@@ -57,7 +57,7 @@ struct ReaderFrameTests {
 
     private static let events: [ReaderEvent.Kind] =
         [
-            .fingerNeeded, .fingerPresent, .stage(done: 2, total: 9), .lost(index: 1),
+            .fingerNeeded, .fingerPresent, .fingerGone, .stage(done: 2, total: 9), .lost(index: 1),
             .round(next: 2, total: 3),
         ] + RetryReason.allCases.map { .retry($0) }
 

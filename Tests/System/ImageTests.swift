@@ -55,4 +55,17 @@ struct ImageTests {
         try terminal.expect("root\r\n", within: .seconds(30))
         #expect(try terminal.expectEnd() == .exited(0))
     }
+
+    @Test("a second finger, which is compared with the first, can be enrolled")
+    func secondFinger() throws {
+        let answer = try signet.enroll(HostFixture.alice, .leftIndex) { notice in
+            if notice.kind == .touch { try stranger.touch(signet) }
+        }
+        #expect(answer == .done(DoneAnswer(finger: .leftIndex, prints: 2, state: .valid)))
+        // The same finger under another name is not.
+        let again = try signet.enroll(HostFixture.alice, .leftThumb) { notice in
+            if notice.kind == .touch { try stranger.touch(signet) }
+        }
+        #expect(again == .denial(Denial(.fingerKnown, finger: .leftIndex)))
+    }
 }

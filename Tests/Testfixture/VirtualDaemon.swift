@@ -12,7 +12,8 @@ import TestSupport
 /// `--state`, `--socket`, `--configuration`, `--verify-password`, `--bus`, `--lids`, `--relay`,
 /// `--tokens`, `--readers` and `--fprintd` the daemon's places;
 /// `--failpoint` a file that tells at which durable step to fail or to die; `--passed` one that tells
-/// by how many seconds the time since the machine's start is further on; `--absence` for how many
+/// by how many seconds the time since the machine's start is further on; `--reader-idle` after how
+/// many milliseconds without a request the readers' process ends; `--absence` for how many
 /// milliseconds a reader that was unplugged is waited for: next to none otherwise.
 struct VirtualDaemon {
     private var paths: Paths
@@ -87,6 +88,7 @@ struct VirtualDaemon {
             return
         }
         switch option {
+        case "--reader-idle": readerArguments += ["--idle", value]
         case "--state": paths.state = value
         case "--socket": paths.socket = value
         case "--configuration": paths.configuration = value

@@ -73,16 +73,23 @@ package struct DesktopAccountAnswer: DaemonAnswer {
 
     /// The account, which need not exist.
     package let account: AccountName
+    /// The name of the client's program, which that chooses itself; nil if it is not known.
+    package let program: Bytes?
 
     /// Creates an answer.
-    package init(account: AccountName) { self.account = account }
+    package init(account: AccountName, program: Bytes?) {
+        self.account = account
+        self.program = program
+    }
 
     package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
+        try frame.put(.busProgram, ifPresent: program)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
+        program = try frame.bytesIfPresent(.busProgram)
     }
 }
 
@@ -172,8 +179,20 @@ package struct DesktopAdmittedAnswer: DaemonAnswer {
     }
 }
 
+/// Reports, during an enrolment, that the finger was compared with others and is scanned further.
+package struct DesktopComparedAnswer: DaemonAnswer {
+    package static let kind = AnswerKind(182, name: "desktopCompared")
+
+    /// Creates an answer.
+    package init() {}
+
+    package func put(into frame: inout FrameWriter) throws(WireFault) {}
+
+    package init(from frame: inout FrameReader) throws(WireFault) {}
+}
+
 /// Adds a finger for a client of the bus, after polkit has authorised it with the password:
-/// answered by `desktopAdmitted`, then as `enroll`.
+/// answered by `desktopAdmitted`, on readers that can compare `desktopCompared`, then as `enroll`.
 package struct DesktopEnrollRequest: AccountRequest {
     package static let verb = Verb(73, name: "desktopEnroll")
     // The proof is polkit's, and is asked for by the handler.
@@ -267,4 +286,6 @@ extension FrameReader {
 
 extension Field {
     package static var busClient: Field { Field(190, size: 2...BusClientName.longest) }
+    /// The kernel keeps 15 bytes of a program's name; proc(5).
+    package static var busProgram: Field { Field(191, size: 0...15) }
 }

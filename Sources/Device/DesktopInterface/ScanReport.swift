@@ -19,7 +19,7 @@ extension ScanReport {
     /// Translates a notice about a verification; nil if the claimer is not told.
     package static func verifying(_ notice: Notice) -> ScanReport? {
         guard notice.kind == .retry else { return nil }
-        return ScanReport("verify-" + retry(notice.retry), isDone: false)
+        return retry(notice.retry).map { ScanReport("verify-" + $0, isDone: false) }
     }
 
     /// Translates the end of a verification.
@@ -31,7 +31,9 @@ extension ScanReport {
                 switch denial.reason {
                 // What the interface calls the result of a scan that was stopped, too.
                 case .noMatch, .cancelled: "verify-no-match"
-                case .readerRemoved, .readerTooHot, .noReader: "verify-disconnected"
+                case .readerRemoved, .readerTooHot, .noReader, .readerConfused:
+                    "verify-disconnected"
+                case .printLost: "verify-no-match"
                 default: "verify-unknown-error"
                 }
             case .lost: "verify-unknown-error"
@@ -42,18 +44,21 @@ extension ScanReport {
     /// Translates a notice about an enrolment; nil if the claimer is not told.
     package static func enrolling(_ notice: Notice) -> ScanReport? {
         switch notice.kind {
-        case .retry: ScanReport("enroll-" + retry(notice.retry), isDone: false)
+        case .retry: retry(notice.retry).map { ScanReport("enroll-" + $0, isDone: false) }
         // The last stage is reported as the end.
         case .stage where notice.done != notice.total:
-            ScanReport("enroll-stage-passed", isDone: false)
+            stagePassed
         default: nil
         }
     }
 
+    /// Reports that the finger was compared with others, which is the first of the scans.
+    package static let compared = stagePassed
+    private static let stagePassed = ScanReport("enroll-stage-passed", isDone: false)
+
     /// Translates the end of an enrolment.
     ///
-    /// A finger that is enrolled already is reported as a failure: KDE's settings wait for ever
-    /// after a result that they do not know.
+    /// A finger of another account is reported as a failure like any other.
     package static func enrolled(_ end: ScanEnd) -> ScanReport {
         let result =
             switch end {
@@ -61,8 +66,11 @@ extension ScanReport {
             case .denied(let denial):
                 switch denial.reason {
                 case .readerFull: "enroll-data-full"
-                case .readerRemoved, .readerTooHot, .noReader: "enroll-disconnected"
-                case .readerFailed, .readerConfused, .storage, .vaultUnavailable:
+                case .fingerKnown, .fingerOnReader: "enroll-duplicate"
+                case .readerRemoved, .readerTooHot, .noReader, .readerConfused:
+                    "enroll-disconnected"
+                case .readerFailed, .readerBusy, .printLost, .storage, .vaultUnavailable,
+                    .suspending:
                     "enroll-unknown-error"
                 default: "enroll-failed"
                 }
@@ -71,12 +79,16 @@ extension ScanReport {
         return ScanReport(result, isDone: true)
     }
 
-    private static func retry(_ reason: RetryReason?) -> String {
+    /// The words for a scan that must be repeated; nil while no finger is awaited, because the
+    /// reader is unplugged or searched for anew.
+    private static func retry(_ reason: RetryReason?) -> String? {
         switch reason {
         case .tooShort: "swipe-too-short"
         case .offCentre: "finger-not-centered"
         case .removeFinger: "remove-and-retry"
-        case .unclear, .tooFast, .restarted, .unplugged, nil: "retry-scan"
+        case .tooFast: "too-fast"
+        case .unclear, nil: "retry-scan"
+        case .restarted, .unplugged: nil
         }
     }
 }

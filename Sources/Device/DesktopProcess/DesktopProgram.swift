@@ -15,6 +15,7 @@ package final class DesktopProgram {
     private let devices: DeviceList
     private let exports: [BusExport]
     private let end: (Int32) -> Void
+    private let sleepDelay: SleepDelay
     private var idle: Timer?
     private var signals: Signals?
     private var isStopping = false
@@ -24,6 +25,7 @@ package final class DesktopProgram {
         self.end = end
         let devices = DeviceList(host: host)
         self.devices = devices
+        sleepDelay = SleepDelay(bus: host.bus) { await devices.awaitScans() }
         exports = [
             try host.bus.export(
                 ManagerObject(host: host, devices: devices),
@@ -72,6 +74,7 @@ package final class DesktopProgram {
         // The devices are there before the name is, so that no client sees an incomplete list.
         await devices.refresh()
         host.activityChanged = { [weak self] in self?.settle() }
+        await sleepDelay.begin()
         try await host.bus.take(name: InterfaceDescription.name, limit: DesktopHost.limit)
         Readiness.ready.notify()
         settle()

@@ -7,8 +7,8 @@ import MainContext
 
 /// The readers that signetd reports, as objects on the bus.
 ///
-/// A reader keeps its object as long as it is there; a number is never used again. The objects of
-/// readers that are gone, and are not in use, are withdrawn at the next look.
+/// A reader keeps its object as long as it is there; a number is never used again. The object of a
+/// reader that is gone is withdrawn at the next look, or when its claim ends after that.
 @ServiceActor
 final class DeviceList {
     private struct Entry {
@@ -32,6 +32,11 @@ final class DeviceList {
     /// Whether a client has claimed one, or a scan has not ended.
     var isInUse: Bool { entries.contains { $0.device.isInUse } }
 
+    /// Waits until no scan runs; those that do not end by themselves soon are cancelled.
+    func awaitScans() async {
+        for entry in entries { await entry.device.awaitScans() }
+    }
+
     /// Asks signetd which readers there are; calls at the same time share one answer.
     ///
     /// If it does not answer, the devices stay as they are.
@@ -51,9 +56,9 @@ final class DeviceList {
     }
 
     private func take(_ readers: [ReaderAnswer]) {
-        for entry in entries
-        where !readers.contains(where: { $0.readerID == entry.device.readerID }) {
-            withdraw(entry.device)
+        for device in devices {
+            device.isGone = !readers.contains { $0.readerID == device.readerID }
+            if device.isGone, !device.isInUse { withdraw(device) }
         }
         for reader in readers where !devices.contains(where: { $0.readerID == reader.readerID }) {
             add(reader)
@@ -62,6 +67,9 @@ final class DeviceList {
 
     private func add(_ reader: ReaderAnswer) {
         let device = DeviceObject(reader, number: nextNumber, host: host)
+        device.withdraw = { [weak self, weak device] in
+            if let device { self?.withdraw(device) }
+        }
         guard
             let export = try? host.bus.export(
                 device, at: device.path, interfaces: InterfaceDescription.deviceXML)
@@ -76,7 +84,7 @@ final class DeviceList {
     }
 
     private func withdraw(_ device: DeviceObject) {
-        device.giveUp()
+        guard devices.contains(where: { $0 === device }) else { return }
         entries.removeAll { $0.device === device }
         host.emit(
             BusEmission(

@@ -13,6 +13,9 @@ import Posix
 /// asks for. Results of scans go to the claimer alone.
 @ServiceActor
 final class DeviceObject: BusObject {
+    /// How long a scan may take to end by itself before the machine sleeps.
+    private static let endPatience = Duration.seconds(2)
+
     let path: String
     /// The reader's identifier in signetd.
     let readerID: Bytes
@@ -20,7 +23,10 @@ final class DeviceObject: BusObject {
     private let reader: ReaderAnswer
     private var state = DeviceState()
     private var claimer: BusSubscription?
+    private var vocabulary = ClientVocabulary.current
     private var expiry: Timer?
+    /// The calls that wait for the deletion in progress; nil while there is none.
+    private var deletion: [CheckedContinuation<Void, Never>]?
     private var scans: [DeviceState.ScanID: RunningScan] = [:]
     /// The scan that waits for a finger, and whether one is on the reader.
     private var needing: DeviceState.ScanID?
@@ -32,6 +38,11 @@ final class DeviceObject: BusObject {
         readerID = reader.readerID
         path = InterfaceDescription.path(ofDevice: number)
     }
+
+    /// Whether signetd lists the reader no more. The object stays until it is not in use.
+    var isGone = false
+    /// Called when the reader is gone and the object not in use any more.
+    var withdraw: () -> Void = {}
 
     /// Whether a client has claimed it, or a scan has not ended.
     var isInUse: Bool { state.claim != nil || !scans.isEmpty }
@@ -133,9 +144,10 @@ extension DeviceObject {
         let client = caller.name.text
         let answer = try await host.ask(
             Request(DesktopClaimRequest(client: caller.name, account: account)))
-        let claimed = try answer.admitted(DesktopAccountAnswer.self).account
+        let claimed = try answer.admitted(DesktopAccountAnswer.self)
         // Another client may have been faster.
-        try state.claim(for: claimed, by: client, at: host.now)
+        try state.claim(for: claimed.account, by: client, at: host.now)
+        vocabulary = ClientVocabulary(of: claimed.program)
         claimer = host.bus.followOwner(of: client) { [weak self] owner in
             if owner == nil { self?.vanished(client) }
         }
@@ -147,21 +159,19 @@ extension DeviceObject {
         }
     }
 
+    /// Throws `internal` if the reader is gone; the claim has ended nevertheless.
     private func release(by client: String) async throws(DesktopFault) {
+        let wasGone = isGone
         let scan = try state.release(by: client)
         settle()
         if let scan { await end(scan) }
+        if wasGone { throw DesktopFault(.internal, "the reader is gone") }
     }
 
     private func vanished(_ client: String) {
         let scan = state.vanish(client)
         settle()
         if let scan { scans[scan]?.cancel() }
-    }
-
-    /// Ends the claim and its scan, because the reader is gone.
-    func giveUp() {
-        if let client = state.claim?.client { vanished(client) }
     }
 
     /// Sets the timer for the end of an unused claim, after each change of the state.
@@ -176,6 +186,7 @@ extension DeviceObject {
             }
         }
         host.activityChanged()
+        if isGone, !isInUse { withdraw() }
     }
 }
 
@@ -186,18 +197,25 @@ extension DeviceObject {
 private final class RunningScan {
     let action: DeviceState.Action
     let client: String
+    let vocabulary: ClientVocabulary
     private let call: DaemonCall
     /// The call that began it, until it is answered.
     var start: CheckedContinuation<Result<Finger?, DesktopFault>, Never>?
     /// Resumed when the claimer has been told that it began.
     var told: CheckedContinuation<Void, Never>?
     var wasAdmitted = false
+    /// Whether the finger was compared, and the claimer was not told yet.
+    var isCompared = false
     /// The calls that wait for its end.
     var waiting: [CheckedContinuation<Void, Never>] = []
 
-    init(_ action: DeviceState.Action, client: String, call: DaemonCall) {
+    init(
+        _ action: DeviceState.Action, client: String, vocabulary: ClientVocabulary,
+        call: DaemonCall
+    ) {
         self.action = action
         self.client = client
+        self.vocabulary = vocabulary
         self.call = call
     }
 
@@ -230,7 +248,8 @@ extension DeviceObject {
         let scan: RunningScan
         do throws(DesktopFault) {
             scan = RunningScan(
-                action, client: client, call: try DaemonCall.begin(request, paths: host.paths))
+                action, client: client, vocabulary: vocabulary,
+                call: try DaemonCall.begin(request, paths: host.paths))
         } catch {
             state.ended(id, at: host.now)
             throw error
@@ -286,9 +305,18 @@ extension DeviceObject {
                 start.resume(returning: .success(admitted.finger))
             }
         }
-        guard case .notice(let notice) = answer, state.isScanning(id) else { return }
+        guard state.isScanning(id) else { return }
+        if answer.own(DesktopComparedAnswer.self) != nil {
+            scan.isCompared = true
+            return
+        }
+        guard case .notice(let notice) = answer else { return }
         switch notice.kind {
-        case .touch: setNeeded(by: id)
+        case .touch:
+            setNeeded(by: id)
+            // Only now, when the reader waits for the finger again.
+            if scan.isCompared { tell(scan, .compared) }
+            scan.isCompared = false
         case .waiting: if needing == id { setNeeded(by: nil) }
         case .fingerPresent: setPresent(true)
         case .fingerGone: setPresent(false)
@@ -314,10 +342,23 @@ extension DeviceObject {
         await withCheckedContinuation { scan.waiting.append($0) }
     }
 
+    /// Waits until no scan runs; one that does not end soon is cancelled.
+    ///
+    /// signetd ends scans before the machine sleeps, and says why; a cancelled one would look as if
+    /// the claimer had stopped it.
+    func awaitScans() async {
+        for scan in scans.values {
+            let limit = Timer(after: Self.endPatience) { scan.cancel() }
+            await withCheckedContinuation { scan.waiting.append($0) }
+            limit.cancel()
+        }
+    }
+
     private func tell(_ scan: RunningScan, _ report: ScanReport) {
         signal(
             scan.action == .verify ? "VerifyStatus" : "EnrollStatus",
-            [.string(report.result), .boolean(report.isDone)], to: scan.client)
+            [.string(report.worded(for: scan.vocabulary).result), .boolean(report.isDone)],
+            to: scan.client)
     }
 
     private func tell(_ scan: RunningScan, selected finger: Finger?) {
@@ -363,10 +404,16 @@ extension DeviceObject {
         try state.checkClaimed(by: caller.name.text)
         var finger: Finger?
         if let name { finger = try FingerName.required(name) }
+        // The deletions of a claimer are done one after the other.
+        while deletion != nil { await withCheckedContinuation { deletion?.append($0) } }
         let claim = try state.beginDeletion(by: caller.name.text)
+        deletion = []
         settle()
         defer {
             state.endDeletion(claim, at: host.now)
+            let waiting = deletion ?? []
+            deletion = nil
+            for call in waiting { call.resume() }
             settle()
         }
         try await delete(finger, of: claim.account, for: caller)

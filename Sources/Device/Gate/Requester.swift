@@ -49,6 +49,14 @@ package struct ClientProcess: Sendable {
     /// The process; nil if it could not be held.
     let process: (any HeldProcess)?
     let placement: Placement
+
+    /// The name of the program, as it calls itself; nil if that cannot be read.
+    ///
+    /// It says nothing about what the program is, and must decide nothing that matters.
+    package var programName: Bytes? {
+        guard let process, let name = try? process.name(), !process.hasEnded else { return nil }
+        return name
+    }
 }
 
 extension PresenceFacts {

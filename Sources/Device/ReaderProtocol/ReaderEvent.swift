@@ -9,6 +9,8 @@ package struct ReaderEvent: Equatable, Sendable {
         case fingerNeeded
         /// A finger is on the reader.
         case fingerPresent
+        /// The finger has left the reader.
+        case fingerGone
         /// The scan was bad; the reader scans again by itself.
         case retry(RetryReason)
         /// An enrolment has progressed: `done` of `total` scans.

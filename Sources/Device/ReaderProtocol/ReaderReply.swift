@@ -227,6 +227,7 @@ extension ReaderEvent {
         case stage = 4
         case lost = 5
         case round = 6
+        case fingerGone = 7
     }
 
     fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
@@ -234,6 +235,7 @@ extension ReaderEvent {
             switch kind {
             case .fingerNeeded: (.fingerNeeded, 0, 0)
             case .fingerPresent: (.fingerPresent, 0, 0)
+            case .fingerGone: (.fingerGone, 0, 0)
             case .retry(let reason): (.retry, Int(reason.rawValue), 0)
             case .stage(let done, let total): (.stage, done, total)
             case .lost(let index): (.lost, index, 0)
@@ -253,6 +255,7 @@ extension ReaderEvent {
         switch code {
         case .fingerNeeded: kind = .fingerNeeded
         case .fingerPresent: kind = .fingerPresent
+        case .fingerGone: kind = .fingerGone
         case .retry:
             guard let reason = UInt8(exactly: first).flatMap({ RetryReason(rawValue: $0) }) else {
                 throw .malformedValue

@@ -3,7 +3,8 @@ import CFprint
 import MainContext
 import ReaderProtocol
 
-/// Reports when the reader waits for a finger and when a finger is on it, until `end()`.
+/// Reports when the reader waits for a finger, and when a finger is put on it or lifted, until
+/// `end()`.
 ///
 /// Not every driver reports its finger status: synaptics does not while it identifies, and elanmoc
 /// and upekts never do. If a scan has started and the driver reports nothing for `patience`, the
@@ -57,8 +58,12 @@ final class FingerStatus {
 
     private func changed() {
         let now = unsafe fp_device_get_finger_status(handle.pointer).rawValue
-        let new = now & ~last
+        let (new, gone) = (now & ~last, last & ~now)
         last = now
+        // Told first: a reader that needs the finger again has none on it.
+        if gone & FP_FINGER_STATUS_PRESENT.rawValue != 0 {
+            observer(ReaderEvent(reader: id, kind: .fingerGone))
+        }
         if new & FP_FINGER_STATUS_NEEDED.rawValue != 0 {
             pause()
             if !isAnticipated { observer(ReaderEvent(reader: id, kind: .fingerNeeded)) }

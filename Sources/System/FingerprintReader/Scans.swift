@@ -178,14 +178,16 @@ extension Device {
         while true {
             do throws(GioFault) {
                 status.begin()
-                var scanned =
-                    canIdentify
-                    ? try await handle.identify(prints, reported: reported)
-                    : try await handle.verify(prints, reported: reported)
                 // Readers without storage return a print for every finger they see; it says nothing
-                // about what they store.
-                if !keepsPrints { scanned.stranger = nil }
-                return scanned
+                // about what they store. That holds for the early report as well.
+                let told = { @ReaderActor (scanned: Scanned) in
+                    reported(keepsPrints ? scanned : scanned.withoutStranger)
+                }
+                let scanned =
+                    canIdentify
+                    ? try await handle.identify(prints, reported: told)
+                    : try await handle.verify(prints, reported: told)
+                return keepsPrints ? scanned : scanned.withoutStranger
             } catch {
                 switch ScanFailure(error) {
                 case .fault(let fault): throw fault
@@ -245,6 +247,13 @@ private struct Scanned {
 
     /// A scan without a match and without a stranger.
     init() {}
+
+    /// The same scan, without a stranger.
+    var withoutStranger: Scanned {
+        var scanned = self
+        scanned.stranger = nil
+        return scanned
+    }
 
     /// Reads libfprint's result. libfprint continues to own both prints.
     @ReaderActor

@@ -57,18 +57,16 @@ final class DesktopFixture {
         return client
     }
 
-    /// Enrols a finger for the account `daemon`'s, as its program asks for; it is compared first if
-    /// there are others.
-    func enrol(
-        _ program: BusProgram, _ finger: Finger, as id: String, checking: Bool = true
-    ) throws -> Answer {
+    /// Enrols a finger for the account `daemon`'s, as its program asks for; it is always compared
+    /// first.
+    func enrol(_ program: BusProgram, _ finger: Finger, as id: String) throws -> Answer {
         let client = try interface()
         try client.send(
             Request(
                 DesktopEnrollRequest(
                     client: program.name, account: Person.daemon.account, finger: finger,
                     readerID: nil)))
-        return try daemon.scanEnrolment(client, as: id, checking: checking)
+        return try daemon.scanEnrolment(client, as: id, checking: true)
     }
 }
 

@@ -42,7 +42,7 @@ extension DaemonTests {
         func first() throws {
             let fixture = try DesktopFixture(enrolled: false)
             let done = try fixture.enrol(
-                try fixture.program(of: .daemon), .rightIndex, as: "one", checking: false
+                try fixture.program(of: .daemon), .rightIndex, as: "one"
             ).done
             #expect(done?.prints == 1 && done?.state == .valid)
             #expect(try fixture.daemon.login(.daemon, with: "one").assertion != nil)
@@ -196,12 +196,15 @@ extension DaemonTests {
             func claim(_ account: AccountName?) throws -> Answer {
                 try fixture.ask(DesktopClaimRequest(client: program.name, account: account))
             }
-            let own = Answer.of(DesktopAccountAnswer(account: account))
+            let own = Answer.of(
+                DesktopAccountAnswer(account: account, program: Bytes("gdbus".utf8)))
             #expect(try claim(nil) == own)
             #expect(try claim(account) == own)
             #expect(
                 try claim("nobody-of-this-name")
-                    == .of(DesktopAccountAnswer(account: "nobody-of-this-name")))
+                    == .of(
+                        DesktopAccountAnswer(
+                            account: "nobody-of-this-name", program: Bytes("gdbus".utf8))))
             try fixture.polkit.set(PlayedPolkit.setUserName, .no)
             #expect(try claim("nobody-of-this-name").reason == .notPermitted)
             #expect(try claim("root").reason == .notPermitted)

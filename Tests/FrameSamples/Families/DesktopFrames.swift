@@ -46,8 +46,10 @@ package enum DesktopFrames: RequestFamily {
     }
 
     package static let answers: [Answer] = [
-        .of(DesktopAccountAnswer(account: account)),
+        .of(DesktopAccountAnswer(account: account, program: nil)),
+        .of(DesktopAccountAnswer(account: account, program: Bytes("gnome-control-c".utf8))),
         .of(DesktopAdmittedAnswer(finger: nil)),
         .of(DesktopAdmittedAnswer(finger: .rightMiddle)),
+        .of(DesktopComparedAnswer()),
     ]
 }

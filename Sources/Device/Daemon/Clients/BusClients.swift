@@ -90,6 +90,8 @@ final class DesktopClient: Client {
     /// Nothing that is served for it awaits a confirmation.
     var confirmation: (any AwaitedConfirmation)?
 
+    nonisolated var hearsLifting: Bool { true }
+
     func setPassive(_ isPassive: Bool) {}
     func post(_ answer: Answer) { connection.post(answer) }
     func send(_ answer: Answer) async { await connection.send(answer) }

@@ -15,6 +15,10 @@ protocol Client: AnyObject, Sendable {
     nonisolated var peer: PeerCredentials { get }
     /// The client's process, as it was when it connected.
     nonisolated var process: ClientProcess { get }
+    /// Whether the client is told when a finger leaves a reader.
+    ///
+    /// Those that show a prompt are not: nothing at the prompt depends on it.
+    nonisolated var hearsLifting: Bool { get }
     /// Marks the client as one that only listens, and so does not prevent the daemon from exiting
     /// when idle.
     func setPassive(_ isPassive: Bool)
@@ -53,6 +57,13 @@ protocol Client: AnyObject, Sendable {
 }
 
 extension Client {
+    nonisolated var hearsLifting: Bool { false }
+
+    /// Passes on what a reader reports, as far as the client uses it.
+    func tell(_ notice: Notice) {
+        if notice.kind != .fingerGone || hearsLifting { post(.notice(notice)) }
+    }
+
     /// Notifies the client that a server is about to be asked.
     ///
     /// From now on the server may act on the request, so giving up may come too late.

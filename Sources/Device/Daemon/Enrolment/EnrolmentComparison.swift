@@ -113,31 +113,41 @@ private struct CountedComparison {
     }
 }
 
+/// When the finger is scanned once more, for a comparison, before it is enrolled.
+enum ComparisonRule: Sendable {
+    /// If there is a print that it could match.
+    case ifUseful
+    /// On each reader that can compare: the number of scans was announced before.
+    case always
+}
+
 extension Enrolments {
     /// Scans the finger once and compares it with the prints of all accounts that the reader can
     /// use.
     ///
     /// A comparison by root is not counted, since root could read the prints anyway. Nor does an
     /// enrolment by root reset the count; only `unlock` does, so that no count is lost by accident.
-    /// Nothing is scanned if the reader cannot identify fingers, or if there is no print that could
-    /// match.
+    /// Nothing is scanned if the reader cannot identify fingers, nor, unless `rule` says so, if there
+    /// is no print that could match.
     ///
     /// Throws `fingerKnown` if it is enrolled as another finger of this account, `fingerOnReader`
     /// if the reader stores it for no account here, the denial of a count that has reached its
     /// limit, or the reader's fault.
     ///
-    /// - Parameter finger: the finger that the user wants to enrol.
+    /// - Parameters:
+    ///   - finger: the finger that the user wants to enrol.
+    ///   - rule: whether to scan the finger also if there is no print that could match.
     /// - Returns: the result, which says nothing to the user yet if the finger belongs to another
     ///   account.
     func compare(
-        _ account: Account, finger: Finger, scans: EnrolmentScans,
+        _ account: Account, finger: Finger, scans: EnrolmentScans, rule: ComparisonRule,
         during turn: borrowing Turn, client: any Client
     ) async throws(Denial) -> EnrolmentComparison {
         let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
         guard reader.features.contains(.identify) else { return EnrolmentComparison() }
         let owned = try ownedTemplates(on: reader, for: account)
         // A foreign print on the reader may match instead of the new one.
-        var isCompared = !owned.isEmpty
+        var isCompared = rule == .always || !owned.isEmpty
         if !isCompared { isCompared = await keepsForeignPrints(reader) }
         guard isCompared else { return EnrolmentComparison() }
         var counted: CountedComparison?
@@ -153,7 +163,7 @@ extension Enrolments {
                 // The user must not learn which prints of other accounts were lost.
                 if notice.kind == .printLost { return }
                 if notice.kind != .touch { sight.isFingerSeen = true }
-                client.post(.notice(notice))
+                client.tell(notice)
             }
         }
         queue.noteTouch(turn)

@@ -86,13 +86,15 @@ extension Enrolments {
         client: any Client
     ) async throws(Denial) -> Answer {
         try await enroll(
-            request, account: account, approval: ChangeApproval(password), client: client)
+            request, account: account, approval: ChangeApproval(password), client: client,
+            comparing: .ifUseful)
     }
 
-    /// Enrols a finger for a request that has been authorised.
+    /// Enrols a finger for a request that has been authorised, and compares it before as `rule`
+    /// says; `compared` is called when that scan is over and the enrolment goes on.
     func enroll(
         _ request: EnrollRequest, account: Account, approval: ChangeApproval,
-        client: any Client
+        client: any Client, comparing rule: ComparisonRule, compared: () -> Void = {}
     ) async throws(Denial) -> Answer {
         let finger = request.finger
         let limit = settings.duration(Settings.enrolmentTimeout) ?? .seconds(120)
@@ -121,7 +123,9 @@ extension Enrolments {
         let scans = EnrolmentScans(reader: reader, end: end, interruption: interruption)
         do throws(Denial) {
             let comparison = try await compare(
-                account, finger: finger, scans: scans, during: turn, client: client)
+                account, finger: finger, scans: scans, rule: rule, during: turn,
+                client: client)
+            if reader.features.contains(.identify) { compared() }
             let answer = try await enroll(
                 account, finger: finger, scans: scans, comparison: comparison, during: turn,
                 approval: approval, client: client)
@@ -166,7 +170,7 @@ extension Enrolments {
                 tidy: upkeep.tidyReaders
             ) { notice in
                 if notice.kind != .touch { noteTouch() }
-                client.post(.notice(notice))
+                client.tell(notice)
             }
         }
         let answer: Result<Answer, Denial>

@@ -38,7 +38,7 @@ extension PAMLogins {
             presence: presence, during: turn,
             counting: accounts.lockoutLedger(of: account, kept: kept),
             interruptedBy: Interruption()
-        ) { client.post(.notice($0, requestedBy: presence)) }
+        ) { client.tell($0, requestedBy: presence) }
         return try await matched(touch, account: account, kept: kept)
     }
 

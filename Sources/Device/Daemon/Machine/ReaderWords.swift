@@ -28,6 +28,7 @@ extension Notice {
         // The reader will report that it needs the finger again.
         case .round: return nil
         case .fingerPresent: self.init(.fingerPresent)
+        case .fingerGone: self.init(.fingerGone)
         case .lost(let index):
             guard templates.indices.contains(index) else { return nil }
             self.init(.printLost, subject: Bytes(templates[index].finger.name.bytes))

@@ -5,6 +5,7 @@ import Gate
 import LoginProtocol
 import MainContext
 import Posix
+import ReaderProtocol
 import SignedFormats
 import State
 
@@ -25,6 +26,7 @@ final class DesktopService: RequestService {
     let pendingChanges: PendingFingerChanges
     let polkit: Polkit
     let queue: TouchQueue
+    let readers: ReaderPool
     let touches: Touches
 
     init(_ parts: Collaborators) {
@@ -39,6 +41,7 @@ final class DesktopService: RequestService {
         pendingChanges = parts.pendingChanges
         polkit = Polkit(bus: parts.logind, journal: parts.journal)
         queue = parts.queue
+        readers = parts.readers
         touches = parts.touches
     }
 }
@@ -63,7 +66,8 @@ extension DesktopService {
         guard let account = request.account ?? own else { throw Denial(.unknownAccount) }
         if account != own { try await authorize(.setUserName, client: client) }
         try await authorizeUse(client)
-        return .of(DesktopAccountAnswer(account: account))
+        return .of(
+            DesktopAccountAnswer(account: account, program: client.process.programName))
     }
 
     /// Sends the fingers of an account, without those whose prints are damaged.
@@ -82,6 +86,9 @@ extension DesktopService {
 
     /// Waits for a finger of the account, one that matches or one that does not.
     ///
+    /// If none is named, any of the account's may match; on a reader that cannot tell fingers apart,
+    /// only the first of the list, which the client is told to ask for.
+    ///
     /// The client must be at the machine, and the account be its own unless it runs as root. The
     /// attempt counts like any other, and so does its success. A login that asks for a touch
     /// meanwhile gets the reader at once, and this request ends with `enrolmentYielded`; it does not
@@ -97,12 +104,16 @@ extension DesktopService {
         let presence = try await guards.admit(plan, client: client)
         let matter = try matter(for: account)
         let (_, enrolment) = try accounts.fingers(of: account)
-        let awaited = enrolment.prints.map(\.finger).filter {
-            request.finger == nil || $0 == request.finger
+        let awaited = enrolment.prints.filter {
+            request.finger == nil || $0.finger == request.finger
         }
-        guard !awaited.isEmpty else { throw Denial(.unknownFinger, finger: request.finger) }
-        await client.send(
-            .of(DesktopAdmittedAnswer(finger: awaited.count == 1 ? awaited[0] : nil)))
+        guard let first = awaited.first else {
+            throw Denial(.unknownFinger, finger: request.finger)
+        }
+        let isOnlyOne: Bool
+        if awaited.count == 1 { isOnlyOne = true } else { isOnlyOne = await !canTellApart(first) }
+        if isOnlyOne { plan.finger = first.finger }
+        await client.send(.of(DesktopAdmittedAnswer(finger: plan.finger)))
         let proof = try await touch(plan, presence: presence, matter: matter, client: client)
         touches.keepSuccess(of: proof, account: account)
         touches.settleCommand(
@@ -115,7 +126,9 @@ extension DesktopService {
     ///
     /// It is only for the client's own account, unless the client runs as root. The password that
     /// polkit has seen is not known here, so a login password that is stored for the keyring is
-    /// dropped if it was sealed to the former fingers. Ssh keys stay usable.
+    /// dropped if it was sealed to the former fingers. Ssh keys stay usable. The finger is compared
+    /// before on each reader that can do so, because clients of the bus have been told how many
+    /// scans there will be.
     func enroll(
         _ request: DesktopEnrollRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -128,7 +141,8 @@ extension DesktopService {
         return try await enrolments.enroll(
             EnrollRequest(
                 account: request.account, finger: request.finger, readerID: request.readerID),
-            account: account, approval: approval, client: client)
+            account: account, approval: approval, client: client, comparing: .always,
+            compared: { client.post(.of(DesktopComparedAnswer())) })
     }
 
     /// Deletes one finger or all of them, as `signet delete` does, after polkit has had the password
@@ -195,6 +209,14 @@ extension DesktopService {
             guard error.reason == .cancelled, queue.hasYielded(signing.turn) else { throw error }
             throw Denial(.enrolmentYielded, mismatches: error.mismatches)
         }
+    }
+
+    /// Whether a reader compares a finger with several at once; clients are told to ask for the
+    /// first one where it does not.
+    private func canTellApart(_ print: StoredPrint) async -> Bool {
+        guard let template = try? Template(bytes: print.template) else { return true }
+        let fitting = await readers.found(for: template)
+        return fitting.isEmpty || fitting.contains { $0.features.contains(.identify) }
     }
 
     /// The statement for the receipt.

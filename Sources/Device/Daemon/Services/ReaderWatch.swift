@@ -86,7 +86,7 @@ extension ReaderWatch {
         while !queue.hasYielded(turn) {
             let result = await interruptible(by: interruption) { [readers] in
                 await readers.match(among: [], on: reader.id, limit: Self.round) {
-                    client.post(.notice($0))
+                    client.tell($0)
                 }
             }
             switch result {

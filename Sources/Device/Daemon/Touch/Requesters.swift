@@ -16,10 +16,10 @@ extension Notice {
     }
 }
 
-extension Answer {
-    /// A notice to the client; a request for a finger names the requester if that is not the
-    /// account.
-    static func notice(_ notice: Notice, requestedBy presence: Presence) -> Answer {
-        .notice(notice.requested(by: presence))
+extension Client {
+    /// Passes on what a reader reports; a request for a finger names the requester if that is not
+    /// the account.
+    func tell(_ notice: Notice, requestedBy presence: Presence) {
+        tell(notice.requested(by: presence))
     }
 }

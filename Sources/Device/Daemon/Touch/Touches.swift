@@ -194,7 +194,7 @@ extension Touches {
                 TouchRequest(
                     account: account.uid, query: query, tries: plan.tries, end: plan.end),
                 presence: presence, during: turn, counting: ledger, interruptedBy: interruption
-            ) { client.post(.notice($0, requestedBy: presence)) }
+            ) { client.tell($0, requestedBy: presence) }
         } catch { throw check.reason(instead: preparation.reason(instead: error)) }
         do throws(Denial) {
             return try await proof(
