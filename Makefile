@@ -28,9 +28,9 @@ FORGET_CELLS = $(AS_ROOT) rm -f .build/compatibility
 RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release \
 	--disable-local-rpath
 # A separate package: the module, OpenSSH's provider, and the code they share with the programs, as
-# Embedded Swift.
-MODULE = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp SIGNET_MODULE=1 $(SWIFT) build -c release \
-	--scratch-path .build-module --disable-local-rpath --product
+# Embedded Swift. The module is built a second time as pam_fprintd.so, which reads other options.
+MODULE = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp SIGNET_MODULE=$(1) $(SWIFT) build -c release \
+	--scratch-path .build-module$(2) --disable-local-rpath --product
 PROGRAMS = signetd signet signet-fprint signet-reader signet-relay signet-notify signet-server verify-password \
 	testfixture testreader
 TESTFIXTURE = build/testfixture
@@ -79,10 +79,13 @@ site: ## build the example of a back end, signet-site, into build/; it is not in
 	strip -o build/signet-site .build-release/release/signet-site
 
 module:
-	$(MODULE) pam_signet
-	$(MODULE) sk-signet
+	$(call MODULE,signet) pam_signet
+	$(call MODULE,signet) sk-signet
+	$(call MODULE,fprintd,-fprintd) pam_fprintd
 	@mkdir -p build
 	strip --remove-section=.comment -o build/pam_signet.so .build-module/release/libpam_signet.so
+	strip --remove-section=.comment -o build/pam_fprintd.so \
+		.build-module-fprintd/release/libpam_fprintd.so
 	strip --remove-section=.comment -o build/libsk-signet.so .build-module/release/libsk-signet.so
 
 programs:
@@ -120,6 +123,7 @@ check: build format-check graph-check ## run all checks that a change must pass
 	@checks/packages $(BROWSER_DEBS) $(CHECK_DEBS)
 	@$(JUDGES)
 	checks/module build/pam_signet.so
+	checks/module build/pam_fprintd.so
 	checks/ssh-provider build/libsk-signet.so
 	$(AS_ROOT) checks/units
 	$(AS_ROOT) checks/stacks
@@ -212,8 +216,9 @@ INSTALLED = \
 	$(call under,docs/developer/*,$(DOCDIR)/docs/developer) \
 	$(call under,docs/contributor/*,$(DOCDIR)/docs/contributor) \
 	$(call under,pam/examples/*,$(DOCDIR)/examples) \
-	$(foreach section,1 5 8,\
-		$(call under,docs/man/*.$(section),$(PREFIX)/share/man/man$(section))) \
+	$(foreach section,1 5 8,$\
+		$(call under,$(filter-out $(DESKTOP_MANUALS),$(wildcard docs/man/*.$(section))),$\
+		$(PREFIX)/share/man/man$(section))) \
 	$(patsubst %.bash,%,\
 		$(call under,completions/*.bash,$(PREFIX)/share/bash-completion/completions)) \
 	$(call under,completions/_*,$(ZSHDIR)) \
@@ -227,8 +232,12 @@ INSTALLED = \
 		$(call under,authselect/*,/usr/share/authselect/vendor/signet))
 # These replace fprintd's, so they are installed on request: make install DESKTOP=yes. Packages have
 # them in a package of their own.
+DESKTOP_MANUALS = docs/man/pam_fprintd.8
 DESKTOP_FILES = \
 	755:build/signet-fprint:$(LIBEXEC)/signet-fprint \
+	644:build/pam_fprintd.so:$(PAMDIR)/pam_fprintd.so \
+	644:pam/signet-fprint.pam-auth-update:/usr/share/pam-configs/signet-fprint \
+	$(call under,$(filter %.8,$(DESKTOP_MANUALS)),$(PREFIX)/share/man/man8) \
 	644:systemd/signet-fprint.service.in:$(SYSTEMDDIR)/signet-fprint.service \
 	644:systemd/signet-fprint.sysusers:/usr/lib/sysusers.d/signet-fprint.conf \
 	$(call under,desktop/*.conf,/usr/share/dbus-1/system.d) \
@@ -295,7 +304,7 @@ uninstall: ## remove everything except state and the files that you edited
 	@if test -z "$(DESTDIR)" && test -e /usr/share/pam-configs/signet; then \
 		PATH=$$PATH:/usr/sbin:/sbin; \
 		if command -v pam-auth-update > /dev/null; then \
-			pam-auth-update --package --remove signet; \
+			pam-auth-update --package --remove signet signet-fprint; \
 		fi; \
 	fi
 	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then \
@@ -344,4 +353,4 @@ machine-test: deb ## test the packages in virtual machines, Debian 12 and 13 (RE
 
 clean: ## remove the build
 	$(if $(wildcard .build/debian .build/machine),$(AS_ROOT) rm -rf .build/debian .build/machine)
-	rm -rf .build .build-release .build-module build
+	rm -rf .build .build-release .build-module .build-module-fprintd build

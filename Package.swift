@@ -92,11 +92,15 @@ func sshProvider(_ settings: [SwiftSetting], linker: [LinkerSetting]) -> [Target
 
 /// The PAM module and OpenSSH's provider alone: they and what they share are compiled as Embedded
 /// Swift.
-func module() -> Package {
-    Package(
+///
+/// `edition` says which PAM module this is; each has one file that the other does not have.
+func module(_ edition: String) -> Package {
+    let (name, other) =
+        edition == "fprintd" ? ("pam_fprintd", "Signet") : ("pam_signet", "Fprintd")
+    return Package(
         name: "signet",
         products: [
-            .library(name: "pam_signet", type: .dynamic, targets: ["PAMModule"]),
+            .library(name: name, type: .dynamic, targets: ["PAMModule"]),
             .library(name: "sk-signet", type: .dynamic, targets: ["SSHProvider"]),
         ],
         targets: shared(embedded)
@@ -107,7 +111,7 @@ func module() -> Package {
                     dependencies: [
                         "CPAMModule", "Domain", "LoginMessages", "LoginProtocol", "ModuleOptions",
                         "SignedFormats",
-                    ], path: "Sources/Module",
+                    ], path: "Sources/Module", exclude: ["Editions/\(other)Edition.swift"],
                     swiftSettings: embedded,
                     linkerSettings: loaded(exporting: "pam/pam_signet.map", needing: ["pam"])),
             ]
@@ -711,6 +715,6 @@ func programs() -> Package {
     )
 }
 
-// `make module` sets it. A target is compiled in one way at a time, so the two builds are apart, each with
-// a scratch path of its own.
-let package = Context.environment["SIGNET_MODULE"] == nil ? programs() : module()
+// `make module` sets it, to `signet` or `fprintd`. A target is compiled in one way at a time, so the
+// builds are apart, each with a scratch path of its own.
+let package = Context.environment["SIGNET_MODULE"].map(module) ?? programs()

@@ -70,7 +70,7 @@ public func pam_sm_chauthtok(
 ) -> Int32 {
     guard var application = unsafe Application(handle, flags: flags) else { return PAM_IGNORE }
     let arguments = unsafe Application.arguments(count, words: words)
-    application.debug = (try? ModuleOptions(parsing: arguments))?.debug ?? false
+    application.debug = (try? Application.options(arguments))?.debug ?? false
     let isUpdate = flags & Int32(PAM_UPDATE_AUTHTOK) != 0
     return PasswordChange.report(application, isUpdate: isUpdate, arguments: arguments)
 }
@@ -82,7 +82,10 @@ private func notServed(_ handle: OpaquePointer?, type: StaticString) -> Int32 {
     if let application = unsafe Application(handle, flags: 0) {
         let type = Text(escaping: type.bytes)
         application.log(
-            LOG_ERR, text: "pam_signet.so serves 'auth' and 'password': remove its '\(type)' line")
+            LOG_ERR,
+            text:
+                "\(literal: Application.moduleName) serves 'auth' and 'password': remove its '\(type)' line"
+        )
     }
     return PAM_IGNORE
 }

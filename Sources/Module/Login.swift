@@ -135,7 +135,7 @@ final class Login {
 
     private static func read(_ arguments: [Bytes]) throws(LoginFailure) -> ModuleOptions {
         do throws(ModuleOptions.Fault) {
-            return try ModuleOptions(parsing: arguments)
+            return try Application.options(arguments)
         } catch {
             switch error {
             case .unknown(let index), .malformed(let index), .repeated(let index):

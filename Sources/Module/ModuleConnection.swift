@@ -161,7 +161,7 @@ final class ModuleConnection {
     static func report(
         _ arguments: [Bytes], milliseconds: UInt32, _ request: () throws(WireFault) -> Bytes
     ) throws(LoginFailure) {
-        guard let options = try? ModuleOptions(parsing: arguments) else { return }
+        guard let options = try? Application.options(arguments) else { return }
         let deadline = Deadline(milliseconds: milliseconds)
         let daemon = try open(options.socket)
         try daemon.send(try? request())

@@ -31,7 +31,7 @@ enum Offer {
     static func make(_ application: Application, arguments: [Bytes]) {
         guard let noted = application.kept(Application.Record.offer), let first = noted.first,
             application.mayShow,
-            let presence = position(first), let options = try? ModuleOptions(parsing: arguments)
+            let presence = position(first), let options = try? Application.options(arguments)
         else { return }
         do throws(LoginFailure) {
             try application.keep([], as: Application.Record.offer)

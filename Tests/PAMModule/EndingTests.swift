@@ -19,9 +19,11 @@ struct EndingTests {
         }
     }
 
-    @Test("every reason of a denial has its code, and says so unless it is the ordinary state")
-    func denials() throws {
-        let fixture = try ModuleFixture()
+    @Test(
+        "every reason of a denial has its code, and says so unless it is the ordinary state",
+        arguments: ModuleEdition.allCases)
+    func denials(_ edition: ModuleEdition) throws {
+        let fixture = try ModuleFixture(edition)
         let reasons = DenialReason.allCases.filter { Denial($0).toLogin != nil }
         let silent: Set<DenialReason> = [
             .notEnrolled, .notEnabled, .noReader, .cancelled, .remoteSession, .notPermitted,
@@ -47,9 +49,11 @@ struct EndingTests {
         #expect(alarms.count == 2 * 2)
     }
 
-    @Test("a reason that no login has is a malformed answer, and gives no access")
-    func foreign() throws {
-        let fixture = try ModuleFixture()
+    @Test(
+        "a reason that no login has is a malformed answer, and gives no access",
+        arguments: ModuleEdition.allCases)
+    func foreign(_ edition: ModuleEdition) throws {
+        let fixture = try ModuleFixture(edition)
         let reasons = DenialReason.allCases.filter { Denial($0).toLogin == nil }
         #expect(reasons.count == 49)
         let probe = try fixture.start([String](repeating: "auth", count: reasons.count))
@@ -79,9 +83,10 @@ struct EndingTests {
             })
     }
 
-    @Test("an assertion without a registered key is refused")
-    func proofWithoutKey() throws {
-        let fixture = try ModuleFixture(isRegistered: false)
+    @Test(
+        "an assertion without a registered key is refused", arguments: ModuleEdition.allCases)
+    func proofWithoutKey(_ edition: ModuleEdition) throws {
+        let fixture = try ModuleFixture(edition, isRegistered: false)
         try fixture.host.write(ModuleFixture.offPath, "")
         let probe = try fixture.start()
         let visit = try fixture.visit()
@@ -89,12 +94,16 @@ struct EndingTests {
         #expect(try probe.codes() == [7])
     }
 
-    @Test("a user without a registration, unknown or remote, is declined silently")
-    func silentlyDeclined() throws {
-        let fixture = try ModuleFixture(isRegistered: false)
+    @Test(
+        "a user without a registration, unknown or remote, is declined silently",
+        arguments: ModuleEdition.allCases)
+    func silentlyDeclined(_ edition: ModuleEdition) throws {
+        let fixture = try ModuleFixture(edition, isRegistered: false)
         try fixture.host.write("/var/lib/signet/keys/0.pub", fixture.line(account: "root"))
         let runs: [(String, [String: String])] = [
             ("alice", [:]), ("nobody-of-this-name", [:]), ("root", ["PROBE_RHOST": "example.org"]),
+            // fprintd's own module takes this one for local.
+            ("root", ["PROBE_RHOST": "localhost"]),
         ]
         for (account, environment) in runs {
             let probe = try fixture.start(account: account, environment: environment)
@@ -104,11 +113,13 @@ struct EndingTests {
         #expect(fixture.host.journal.entries.allSatisfy { !$0.message.contains("fingerprint") })
     }
 
-    @Test("no error and no denial lets the line behind it stand in for the touch")
-    func neverPassedOver() throws {
+    @Test(
+        "no error and no denial lets the line behind it stand in for the touch",
+        arguments: ModuleEdition.allCases)
+    func neverPassedOver(_ edition: ModuleEdition) throws {
         // PAM_IGNORE from the first line would leave the second one alone to decide.
         let stack = "auth required pam_signet.so\nauth required pam_permit.so"
-        let fixture = try ModuleFixture(stack: stack)
+        let fixture = try ModuleFixture(edition, stack: stack)
         try fixture.host.write("/var/lib/signet/keys/0.pub", fixture.line(account: "root"))
         let reasons = DenialReason.allCases.filter { Denial($0).toLogin != nil }
         let count = reasons.count + 4
@@ -132,7 +143,7 @@ struct EndingTests {
         #expect(
             codes.dropLast().allSatisfy { $0 != 0 && $0 != ModuleFixture.Code.ignored }, "\(codes)")
         #expect(codes.last == 0)
-        let without = try ModuleFixture(stack: stack, listens: false)
+        let without = try ModuleFixture(edition, stack: stack, listens: false)
         var quiet = [
             try without.start(), try without.start(account: "bob"),
             try without.start(account: "nobody-of-this-name"),

@@ -23,9 +23,10 @@ struct TrustTests {
     ]
 
     @Test(
-        "a key's file that users other than root may have changed is refused", arguments: spoilings)
-    func spoiltKey(_ command: String) throws {
-        let fixture = try ModuleFixture()
+        "a key's file that users other than root may have changed is refused", arguments: spoilings,
+        ModuleEdition.allCases)
+    func spoiltKey(_ command: String, _ edition: ModuleEdition) throws {
+        let fixture = try ModuleFixture(edition)
         let done = try fixture.host.run(["/bin/sh", "-c", "cd /var/lib/signet/keys && \(command)"])
         #expect(done.succeeded, "\(done)")
         #expect(try fixture.start().codes() == [ModuleFixture.Code.authError])
@@ -52,9 +53,9 @@ struct TrustTests {
             "chown bob signetd.sock", "chmod o+w .", "chown bob .",
             "mv signetd.sock s && ln -s s signetd.sock",
             "mv ../signet ../real && ln -s real ../signet", "mv signetd.sock s && : >signetd.sock",
-        ])
-    func spoiltSocket(_ command: String) throws {
-        let fixture = try ModuleFixture()
+        ], ModuleEdition.allCases)
+    func spoiltSocket(_ command: String, _ edition: ModuleEdition) throws {
+        let fixture = try ModuleFixture(edition)
         let done = try fixture.host.run(["/bin/sh", "-c", "cd /run/signet && \(command)"])
         #expect(done.succeeded, "\(done)")
         #expect(try fixture.start().codes() == [ModuleFixture.Code.authError])
@@ -62,9 +63,11 @@ struct TrustTests {
         try fixture.host.journal.expect("an alert") { $0.priority == 1 }
     }
 
-    @Test("a daemon that is not root is refused before it is asked anything")
-    func foreignDaemon() throws {
-        let fixture = try ModuleFixture(listens: false)
+    @Test(
+        "a daemon that is not root is refused before it is asked anything",
+        arguments: ModuleEdition.allCases)
+    func foreignDaemon(_ edition: ModuleEdition) throws {
+        let fixture = try ModuleFixture(edition, listens: false)
         // perl-base is essential on Debian. The uid at the time of listen(2) is the peer's.
         let script = """
             use Socket; socket(my $s, AF_UNIX, SOCK_SEQPACKET, 0) or die;

@@ -9,9 +9,11 @@ import Testing
 
 @Suite("what the module accepts as proof")
 struct VerificationTests {
-    @Test("a proven touch gives access, and leaves nothing of the module behind")
-    func proven() throws {
-        let fixture = try ModuleFixture()
+    @Test(
+        "a proven touch gives access, and leaves nothing of the module behind",
+        arguments: ModuleEdition.allCases)
+    func proven(_ edition: ModuleEdition) throws {
+        let fixture = try ModuleFixture(edition)
         let probe = try fixture.start(environment: ["PROBE_TTY": "/dev/pts/77"])
         let visit = try fixture.visit()
         let request = try visit.authenticate()
@@ -115,9 +117,11 @@ struct VerificationTests {
         ("version", { $0.version = 1 }),
     ]
 
-    @Test("a well-signed statement about anything else is refused", arguments: alterations.indices)
-    func altered(_ index: Int) throws {
-        let fixture = try ModuleFixture()
+    @Test(
+        "a well-signed statement about anything else is refused", arguments: alterations.indices,
+        ModuleEdition.allCases)
+    func altered(_ index: Int, _ edition: ModuleEdition) throws {
+        let fixture = try ModuleFixture(edition)
         let probe = try fixture.start(environment: ["PROBE_RUSER": "alice"])
         let visit = try fixture.visit()
         var statement = fixture.statement(for: try visit.authenticate())
@@ -127,9 +131,11 @@ struct VerificationTests {
         try fixture.host.journal.expect("an alert") { $0.priority == 1 }
     }
 
-    @Test("another's key, another use, and a key that only claims to be the account's are refused")
-    func foreignSignatures() throws {
-        let fixture = try ModuleFixture()
+    @Test(
+        "another's key, another use, and a key that only claims to be the account's are refused",
+        arguments: ModuleEdition.allCases)
+    func foreignSignatures(_ edition: ModuleEdition) throws {
+        let fixture = try ModuleFixture(edition)
         let other = try P256PrivateKey.generate()
         let probe = try fixture.start(["auth", "auth", "auth"])
         let makers: [([UInt8]) throws -> Assertion] = [
@@ -152,9 +158,11 @@ struct VerificationTests {
         #expect(try probe.codes() == [7, 7, 7])
     }
 
-    @Test("an assertion that was good once is refused when it comes again")
-    func replayed() throws {
-        let fixture = try ModuleFixture()
+    @Test(
+        "an assertion that was good once is refused when it comes again",
+        arguments: ModuleEdition.allCases)
+    func replayed(_ edition: ModuleEdition) throws {
+        let fixture = try ModuleFixture(edition)
         let probe = try fixture.start(["auth", "auth"])
         let first = try fixture.visit()
         let proof = try fixture.proof(for: first.authenticate())
@@ -165,9 +173,11 @@ struct VerificationTests {
         #expect(try probe.codes() == [0, 7])
     }
 
-    @Test("a statement or signature with any byte changed, cut or added is refused")
-    func everyByte() throws {
-        let fixture = try ModuleFixture()
+    @Test(
+        "a statement or signature with any byte changed, cut or added is refused",
+        arguments: ModuleEdition.allCases)
+    func everyByte(_ edition: ModuleEdition) throws {
+        let fixture = try ModuleFixture(edition)
         // Longer than both are; past the end, the last byte is changed or cut once more.
         var cases: [(inout Assertion) -> Void] = []
         for index in 0..<430 {

@@ -116,7 +116,7 @@ static int run(void) {
     pam_end(handle, PAM_SUCCESS);
     free(steps);
     read_signals(after);
-    tell("left mapped=%d threads=%d files=%d signals=%d\n", is_mapped("pam_signet"),
+    tell("left mapped=%d threads=%d files=%d signals=%d\n", is_mapped("pam_signet") || is_mapped("pam_fprintd"),
         entries("/proc/self/task") - 2, entries("/proc/self/fd") - files,
         strcmp(before, after) != 0);
     return 0;

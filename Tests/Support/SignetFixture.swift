@@ -254,6 +254,11 @@ package enum Built {
         try first(["\(Layout.package)/build/pam_signet.so"], orRun: "make module")
     }
 
+    /// The module that takes the place of fprintd's, as it is installed.
+    package static func fprintdModule() throws -> String {
+        try first(["\(Layout.package)/build/pam_fprintd.so"], orRun: "make module")
+    }
+
     /// OpenSSH's provider as it is installed.
     package static func sshProvider() throws -> String {
         try first(["\(Layout.package)/build/libsk-signet.so"], orRun: "make module")

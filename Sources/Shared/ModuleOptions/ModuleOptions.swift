@@ -10,15 +10,15 @@ import SignedFormats
 /// be misspelt.
 package struct ModuleOptions: Equatable, Sendable {
     /// Seconds that a login may take, from 1 to 170; `timeout=`.
-    package private(set) var timeoutSeconds: UInt32 = 30
+    package internal(set) var timeoutSeconds: UInt32 = 30
     /// The number of scans that may fail to match, from 1 to 5; `max-tries=`.
-    package private(set) var maximumTries: UInt8 = 3
+    package internal(set) var maximumTries: UInt8 = 3
     /// Whether each step is logged to the journal; `debug`.
-    package private(set) var debug = false
+    package internal(set) var debug = false
     /// The path of the daemon's socket, absolute; `socket=`.
     package private(set) var socket: [UInt8] = StaticString("/run/signet/signetd.sock").bytes
     /// How a touch is asked for; `prompt=`.
-    package private(set) var prompt = Prompting.auto
+    package internal(set) var prompt = Prompting.auto
     /// Milliseconds to wait before the reader is used, from 0 to 5,000; `delay=`.
     package private(set) var delayMilliseconds: UInt32 = 0
     /// The file that names the server which must also approve, an absolute path; empty for none;
@@ -41,6 +41,10 @@ package struct ModuleOptions: Equatable, Sendable {
         case repeated(Int)
     }
 
+    /// The seconds that a login may take.
+    static let timeouts: ClosedRange<UInt64> = 1...170
+    /// The number of scans that may fail to match.
+    static let tries: ClosedRange<UInt64> = 1...5
     /// The longest path that fits a socket's address, in bytes without the ending NUL.
     package static let longestSocketPath = 107
 
@@ -77,12 +81,15 @@ package struct ModuleOptions: Equatable, Sendable {
     private mutating func take(_ option: Option, _ value: [UInt8]) -> Bool {
         switch option {
         case .timeout:
-            guard let seconds = Decimal.decode(value), (1...170).contains(seconds) else {
+            guard let seconds = Decimal.decode(value), ModuleOptions.timeouts.contains(seconds)
+            else {
                 return false
             }
             timeoutSeconds = UInt32(truncatingIfNeeded: seconds)
         case .maximumTries:
-            guard let tries = Decimal.decode(value), (1...5).contains(tries) else { return false }
+            guard let tries = Decimal.decode(value), ModuleOptions.tries.contains(tries) else {
+                return false
+            }
             maximumTries = UInt8(truncatingIfNeeded: tries)
         case .debug:
             debug = true

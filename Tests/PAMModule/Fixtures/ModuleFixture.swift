@@ -9,6 +9,19 @@ import SignedFormats
 import TestSupport
 import Testing
 
+/// One of the two builds of the module.
+enum ModuleEdition: CaseIterable {
+    case signet
+    case fprintd
+
+    /// Its name in stacks.
+    var file: String { self == .signet ? "pam_signet.so" : "pam_fprintd.so" }
+
+    func built() throws -> String {
+        self == .signet ? try Built.module() : try Built.fprintdModule()
+    }
+}
+
 /// A fixture with the module installed and a key registered, and this test in the daemon's place.
 final class ModuleFixture {
     /// What pam_authenticate(3) returns, as the tests meet it.
@@ -34,15 +47,17 @@ final class ModuleFixture {
     private let door: Door?
     private var counter: UInt64 = 0
 
-    /// `stack` is the PAM service `probe`.
+    /// `stack` is the PAM service `probe`; it names the edition's module in place of pam_signet.so.
     init(
-        stack: String = "auth required pam_signet.so", listens: Bool = true,
+        _ edition: ModuleEdition = .signet, stack: String = "auth required pam_signet.so",
+        listens: Bool = true,
         isRegistered: Bool = true, backlog: Int32 = 16
     ) throws {
         host = try HostFixture()
         key = try P256PrivateKey.generate()
-        try host.installModule(Built.module())
-        try host.writeService("probe", stack + "\n")
+        try host.installModule(edition.built(), as: edition.file)
+        try host.writeService(
+            "probe", stack.replacing("pam_signet.so", with: edition.file) + "\n")
         try host.run(["chmod", "755", "/var/lib/signet"])
         try host.run(["mkdir", "-p", "-m", "755", "/var/lib/signet/keys"])
         let path = host.path(ModuleFixture.socketPath)
