@@ -18,6 +18,8 @@ import SignedFormats
     var debug = false
     /// Whether nothing is shown to the user; `prompt=off`.
     var isQuiet = false
+    /// Whether a message that the application does not take ends the login: it has been cancelled.
+    var mustBeHeard = false
     /// Whether the request comes from a terminal in whose foreground the process runs, so that the
     /// user sees what is shown there.
     var isAttended = false

@@ -36,6 +36,36 @@ struct Deadline {
         }
     }
 
+    /// Waits, and returns true when the time has passed.
+    ///
+    /// The timer also runs while the machine is suspended, so that the wait ends with it.
+    ///
+    /// - Parameter descriptor: one that ends the wait, with false, when it is readable or was closed
+    ///   at the other end; negative for none.
+    @inline(never)
+    static func passes(in milliseconds: UInt32, unlessReady descriptor: Int32 = -1) -> Bool {
+        let end = Deadline(milliseconds: milliseconds)
+        let timer = timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC))
+        defer { if timer >= 0 { _ = close(timer) } }
+        var time = itimerspec()
+        time.it_value.tv_sec = Int(milliseconds / 1_000)
+        time.it_value.tv_nsec = Int(milliseconds % 1_000) * 1_000_000
+        unsafe timerfd_settime(timer, 0, &time, nil)
+        while true {
+            let left = end.millisecondsLeft
+            guard left > 0 else { return true }
+            // Negative descriptors are ignored; without a timer, the time limit is enough.
+            var watched: InlineArray<2, pollfd> = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: timer, events: Int16(POLLIN), revents: 0),
+            ]
+            _ = unsafe withUnsafeMutableBytes(of: &watched) { watched in
+                unsafe poll(watched.baseAddress?.assumingMemoryBound(to: pollfd.self), 2, left)
+            }
+            if watched[0].revents != 0 { return false }
+        }
+    }
+
     private static var now: UInt64 {
         var time = timespec()
         guard unsafe clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return .max }

@@ -103,6 +103,9 @@ struct Dialogue {
         guard let text = text(of: notice) else { return false }
         line?.makeRoom()
         let isShown = application.show(text)
+        guard isShown || !application.mustBeHeard || !application.mayShow else {
+            throw .interrupted
+        }
         // This notice precedes the touch, so the password line opens only after it.
         guard notice.kind != .passwordStale else { return isShown }
         if line == nil, let terminal = place.terminal {

@@ -48,6 +48,18 @@ final class Login {
         application.debug = options.debug
         application.isQuiet = options.prompt == .off
         application.trace(Text(escaping: ModuleVersion.mark.bytes))
+        guard options.waits(for: try application.service()) else {
+            return try proveOnce(to: &application, options: options)
+        }
+        var patience = Patience()
+        try patience.prove(to: &application, options: options)
+    }
+
+    /// Authenticates the user in one attempt, as `prove` does for all but lock screens.
+    @inline(never)
+    static func proveOnce(
+        to application: inout Application, options: ModuleOptions
+    ) throws(LoginFailure) {
         try Login(of: application).prove(to: &application, options: options)
     }
 
@@ -73,7 +85,7 @@ final class Login {
         }
         // `delay=` gives users of a greeter time to type; our own password line makes it
         // needless.
-        if place.terminal == nil { Login.pause(milliseconds: options.delayMilliseconds) }
+        if place.terminal == nil { _ = Deadline.passes(in: options.delayMilliseconds) }
         // A program that blocks SIGTSTP never stops, so the number of rounds is limited.
         var stops = 0
         repeat {
@@ -88,12 +100,6 @@ final class Login {
             }
         } while place.isForeground && stops < Login.maximumStops
         throw .declined("the process is in the background, or did not stop when told to")
-    }
-
-    /// Gives the user a moment to start typing before the daemon learns of the login.
-    private static func pause(milliseconds: UInt32) {
-        let end = Deadline(milliseconds: milliseconds)
-        while end.millisecondsLeft > 0 { _ = poll(nil, 0, end.millisecondsLeft) }
     }
 
     /// Collects the login's data; throws `.declined` if the module must not act.

@@ -3,6 +3,7 @@ import CommandProtocol
 import Domain
 import LoginProtocol
 import ModuleOptions
+import TestSupport
 import Testing
 
 @Suite("the words of a stack's line, and of sudo's")
@@ -15,14 +16,15 @@ struct OptionTests {
     func accepted() throws {
         let all = try parse(
             "timeout=170", "max-tries=1", "debug", "socket=/run/other.sock", "prompt=finger",
-            "background=warn", "delay=5000", "server=/etc/signet/corp", "keyring", "offer")
-        #expect(all.keyring && all.offer)
+            "background=warn", "delay=5000", "server=/etc/signet/corp", "keyring", "offer", "wait")
+        #expect(all.keyring && all.offer && all.waits(for: "swaylock"))
         #expect(all.server == [UInt8]("/etc/signet/corp".utf8))
         #expect(all.timeoutSeconds == 170 && all.maximumTries == 1 && all.debug)
         #expect(all.socket == [UInt8]("/run/other.sock".utf8))
         #expect(all.prompt == .finger && all.delayMilliseconds == 5_000)
         let none = try parse()
         #expect(none.server.isEmpty && !none.keyring && !none.offer)
+        #expect(!none.waits(for: "swaylock"))
         #expect(none.prompt == .auto && none.delayMilliseconds == 0)
         #expect(none.timeoutSeconds == 30 && none.maximumTries == 3 && !none.debug)
         #expect(none.socket == [UInt8]("/run/signet/signetd.sock".utf8))
@@ -43,6 +45,19 @@ struct OptionTests {
         }
     }
 
+    @Test("KDE's lock screen is waited for unasked, and nothing else is")
+    func lockers() throws {
+        for service in ["kde-fingerprint"] { #expect(try parse().waits(for: ServiceName(service))) }
+        for service in ["kde", "kde-fingerprints", "gdm-fingerprint", "sudo", "login", ""] {
+            #expect(try !parse().waits(for: ServiceName(service)))
+            #expect(try parse("wait").waits(for: ServiceName(service)))
+        }
+        #expect(ModuleOptions(fprintd: []).waits(for: "kde-fingerprint"))
+        #expect(!ModuleOptions(fprintd: [[UInt8]("wait".utf8)]).waits(for: "gdm-fingerprint"))
+        #expect(try parse("timeout=5").within(seconds: 10).timeoutSeconds == 5)
+        #expect(try parse("timeout=30", "wait").within(seconds: 10).timeoutSeconds == 10)
+    }
+
     @Test("what gives rights on the spot is refused in the background, the rest is not")
     func background() throws {
         let options = try parse("delay=0")
@@ -60,7 +75,8 @@ struct OptionTests {
             ("frobnicate", ModuleOptions.Fault.unknown(0)), ("timeout", .unknown(0)),
             ("debug=1", .unknown(0)), ("keyring=", .unknown(0)), ("keyring=yes", .unknown(0)),
             ("keyrings", .unknown(0)), ("offer=1", .unknown(0)), ("offers", .unknown(0)),
-            ("Keyring", .unknown(0)), ("", .unknown(0)),
+            ("Keyring", .unknown(0)), ("", .unknown(0)), ("wait=1", .unknown(0)),
+            ("waits", .unknown(0)),
             ("timeout=", .malformed(0)),
             ("timeout=0", .malformed(0)), ("timeout=171", .malformed(0)),
             ("timeout=030", .malformed(0)), ("timeout=99999999999999999999", .malformed(0)),
@@ -88,7 +104,7 @@ struct OptionTests {
         #expect(throws: ModuleOptions.Fault.repeated(2)) {
             try parse("debug", "timeout=5", "debug")
         }
-        for word in ["prompt=off", "background=warn", "delay=1", "server=/a", "keyring"] {
+        for word in ["prompt=off", "background=warn", "delay=1", "server=/a", "keyring", "wait"] {
             #expect(throws: ModuleOptions.Fault.repeated(1)) { try parse(word, word) }
         }
     }

@@ -4,12 +4,14 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <security/pam_appl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <syslog.h>
+#include <time.h>
 #include <unistd.h>
 
 #define tell(...) dprintf(STDOUT_FILENO, __VA_ARGS__)
@@ -24,6 +26,8 @@ static int converse(
     (void)data;
     struct pam_response *made = calloc((size_t)count, sizeof *made);
     if (!made) return PAM_BUF_ERR;
+    // A locker that is being cancelled answers nothing more.
+    if (getenv("PROBE_REFUSES")) return free(made), PAM_CONV_ERR;
     for (int i = 0; i < count; i++) {
         const char *password = getenv("PROBE_PASSWORD");
         switch (messages[i]->msg_style) {
@@ -67,10 +71,50 @@ static void read_signals(char text[256]) {
     if (status) fclose(status);
 }
 
+static long long milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+// As lockers do that have no process for it: in a thread, while the main one shows the screen.
+struct authentication {
+    pam_handle_t *handle;
+    int code;
+};
+
+static void *authenticate(void *data) {
+    struct authentication *running = data;
+    running->code = pam_authenticate(running->handle, 0);
+    return NULL;
+}
+
+static void *nothing(void *data) { return data; }
+
+static int authenticate_in_thread(pam_handle_t *handle) {
+    struct authentication running = {handle, -1};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, authenticate, &running) != 0) return fail("pthread_create");
+    pthread_join(thread, NULL);
+    return running.code;
+}
+
+// PAM_FAIL_DELAY of kscreenlocker: a failure is shown at once.
+static void no_delay(int code, unsigned microseconds, void *data) {
+    (void)code, (void)microseconds, (void)data;
+}
+
 static void carry_out(pam_handle_t *handle, const char *step, int flags) {
     const char *rest = strchr(step, ':');
     rest = rest ? rest + 1 : "";
     if (!strcmp(step, "auth")) tell("auth %d\n", pam_authenticate(handle, flags));
+    else if (!strcmp(step, "lock")) {
+        pam_set_item(handle, PAM_FAIL_DELAY, no_delay);
+        long long begun = milliseconds();
+        int code = authenticate_in_thread(handle);
+        tell("auth %d\ntook %lld\n", code, milliseconds() - begun);
+    } else if (!strcmp(step, "refresh"))
+        tell("refresh %d\n", pam_setcred(handle, flags | PAM_REFRESH_CRED));
     else if (!strcmp(step, "establish"))
         tell("establish %d\n", pam_setcred(handle, flags | PAM_ESTABLISH_CRED));
     else if (!strcmp(step, "reinitialize"))
@@ -101,6 +145,10 @@ static int run(void) {
     char before[256], after[256];
     // libc keeps its own connection to the log, once something was logged.
     openlog(NULL, LOG_NDELAY, LOG_AUTHPRIV);
+    // libc handles a signal of its own from the first thread on.
+    pthread_t thread;
+    if (strstr(getenv("PROBE_STEPS"), "lock") && !pthread_create(&thread, NULL, nothing, NULL))
+        pthread_join(thread, NULL);
     int files = entries("/proc/self/fd");
     read_signals(before);
     int flags = getenv("PROBE_SILENT") ? PAM_SILENT : 0;

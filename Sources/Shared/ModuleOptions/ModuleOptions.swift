@@ -29,6 +29,8 @@ package struct ModuleOptions: Equatable, Sendable {
     /// Whether an account without fingers is offered enrolment after a login with its password;
     /// `offer`.
     package private(set) var offer = false
+    /// Whether conditions that pass are waited through, as a lock screen needs it; `wait`.
+    private var wait = false
     private var statedBackground: BackgroundPolicy?
 
     /// Why an option was rejected; the payload is its index, from 0.
@@ -74,6 +76,22 @@ package struct ModuleOptions: Equatable, Sendable {
         return .allow
     }
 
+    /// Whether one call lasts until a finger has decided, for as long as that can still happen.
+    ///
+    /// By default only for KDE's lock screen, whose stack distributions ship and nobody edits: it
+    /// gives the finger up after one answer that none can be asked for. It asks for the password in
+    /// a stack of its own. In a stack where the password comes next, nobody would be asked for it.
+    package func waits(for service: ServiceName) -> Bool {
+        wait || service.bytes == StaticString("kde-fingerprint").bytes
+    }
+
+    /// The same options, with at most this many seconds for the finger.
+    package func within(seconds: UInt32) -> ModuleOptions {
+        var options = self
+        options.timeoutSeconds = min(timeoutSeconds, seconds)
+        return options
+    }
+
     private static var attended: [StaticString] {
         ["sudo", "sudo-i", "su", "su-l", "runuser", "runuser-l", "doas"]
     }
@@ -112,6 +130,8 @@ package struct ModuleOptions: Equatable, Sendable {
             keyring = true
         case .offer:
             offer = true
+        case .wait:
+            wait = true
         }
         return true
     }
@@ -192,9 +212,12 @@ private enum Option: UInt16, CaseIterable {
     case server = 128
     case keyring = 256
     case offer = 512
+    case wait = 1_024
 
     /// Whether it is a word without a value.
-    var isFlag: Bool { self == .debug || self == .keyring || self == .offer }
+    var isFlag: Bool {
+        self == .debug || self == .keyring || self == .offer || self == .wait
+    }
 
     var prefix: [UInt8] {
         switch self {
@@ -208,6 +231,7 @@ private enum Option: UInt16, CaseIterable {
         case .server: StaticString("server=").bytes
         case .keyring: StaticString("keyring").bytes
         case .offer: StaticString("offer").bytes
+        case .wait: StaticString("wait").bytes
         }
     }
 

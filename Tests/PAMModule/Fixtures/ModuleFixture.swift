@@ -206,6 +206,9 @@ final class Visit {
     /// Sends a packet; one that the module no longer wants is no fault.
     func send(_ packet: [UInt8]) throws { _ = try? socket.send(packet) }
 
+    /// Ends the connection, as a daemon does that is stopped.
+    func hangUp() { socket.shutDown() }
+
     /// Whether the module has closed its end.
     func hasEnded() throws -> Bool {
         guard waitUntilReadable(socket.descriptor.number) else { return false }
