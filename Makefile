@@ -31,7 +31,7 @@ RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-
 # Embedded Swift. The module is built a second time as pam_fprintd.so, which reads other options.
 MODULE = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp SIGNET_MODULE=$(1) $(SWIFT) build -c release \
 	--scratch-path .build-module$(2) --disable-local-rpath --product
-PROGRAMS = signetd signet signet-fprint signet-reader signet-relay signet-notify signet-server verify-password \
+PROGRAMS = signetd signet signet-fprint fprintd-client signet-reader signet-relay signet-notify signet-server verify-password \
 	testfixture testreader
 TESTFIXTURE = build/testfixture
 
@@ -232,12 +232,16 @@ INSTALLED = \
 		$(call under,authselect/*,/usr/share/authselect/vendor/signet))
 # These replace fprintd's, so they are installed on request: make install DESKTOP=yes. Packages have
 # them in a package of their own.
-DESKTOP_MANUALS = docs/man/pam_fprintd.8
+DESKTOP_MANUALS = docs/man/fprintd.1 docs/man/pam_fprintd.8
 DESKTOP_FILES = \
 	755:build/signet-fprint:$(LIBEXEC)/signet-fprint \
+	755:build/fprintd-client:$(LIBEXEC)/fprintd-client \
+	$(foreach command,enroll verify list delete,$\
+		755:desktop/fprintd-$(command).in:$(PREFIX)/bin/fprintd-$(command)) \
 	644:build/pam_fprintd.so:$(PAMDIR)/pam_fprintd.so \
 	644:pam/signet-fprint.pam-auth-update:/usr/share/pam-configs/signet-fprint \
-	$(call under,$(filter %.8,$(DESKTOP_MANUALS)),$(PREFIX)/share/man/man8) \
+	$(call under,docs/man/fprintd.1,$(PREFIX)/share/man/man1) \
+	$(call under,docs/man/pam_fprintd.8,$(PREFIX)/share/man/man8) \
 	644:systemd/signet-fprint.service.in:$(SYSTEMDDIR)/signet-fprint.service \
 	644:systemd/signet-fprint.sysusers:/usr/lib/sysusers.d/signet-fprint.conf \
 	$(call under,desktop/*.conf,/usr/share/dbus-1/system.d) \

@@ -126,6 +126,7 @@ func programs() -> Package {
             .executable(name: "signetd", targets: ["signetd"]),
             .executable(name: "signet", targets: ["signet"]),
             .executable(name: "signet-fprint", targets: ["signet-fprint"]),
+            .executable(name: "fprintd-client", targets: ["fprintd-client"]),
             .executable(name: "signet-notify", targets: ["signet-notify"]),
             .executable(name: "signet-reader", targets: ["signet-reader"]),
             .executable(name: "signet-relay", targets: ["signet-relay"]),
@@ -320,6 +321,11 @@ func programs() -> Package {
                 ], path: "Sources/Device/Notifier",
                 swiftSettings: common),
             // What desktops ask on the system bus, as a library.
+            // fprintd's commands, as clients of the bus.
+            .target(
+                name: "DesktopClient",
+                dependencies: ["DBus", "DesktopInterface", "LoginProtocol", "MainContext"],
+                path: "Sources/Device/DesktopClient", swiftSettings: common),
             .target(
                 name: "DesktopProcess",
                 dependencies: [
@@ -397,6 +403,10 @@ func programs() -> Package {
                 name: "signet-notify",
                 dependencies: ["ArgumentSyntax", "Configuration", "Notifier", "Posix"],
                 path: "Sources/Programs/signet-notify", swiftSettings: common,
+                linkerSettings: installed),
+            .executableTarget(
+                name: "fprintd-client", dependencies: ["DesktopClient"],
+                path: "Sources/Programs/fprintd-client", swiftSettings: common,
                 linkerSettings: installed),
             .executableTarget(
                 name: "signet-fprint",
@@ -531,6 +541,9 @@ func programs() -> Package {
                 ],
                 path: "Tests/DesktopInterface", swiftSettings: common),
             .testTarget(
+                name: "DesktopClientTests", dependencies: ["DesktopClient"],
+                path: "Tests/DesktopClient", swiftSettings: common),
+            .testTarget(
                 name: "DomainTests", dependencies: ["Domain", "SignedFormats", "TestSupport"],
                 path: "Tests/Domain", swiftSettings: common),
             .testTarget(
@@ -622,8 +635,8 @@ func programs() -> Package {
                     "Configuration", "Crypto", "DBus", "Daemon", "Domain", "Gate", "LoginMessages",
                     "LoginProtocol", "MainContext", "Posix", "ReaderProtocol", "Relay",
                     "RelyingPartySupport", "SSHProtocol", "Sealing", "SignedFormats", "State",
-                    "StateSupport", "Systemd", "TestScopes", "TestSupport", "signet-relay",
-                    "signet-server",
+                    "StateSupport", "Systemd", "TestScopes", "TestSupport", "fprintd-client",
+                    "signet-relay", "signet-server",
                     "testfixture", "testreader",
                 ], path: "Tests/Daemon", swiftSettings: common),
             .testTarget(
