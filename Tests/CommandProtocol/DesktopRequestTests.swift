@@ -11,7 +11,7 @@ struct DesktopRequestTests {
     func callers() {
         let types: [any DaemonRequest.Type] = [
             DesktopClaimRequest.self, DesktopListRequest.self, DesktopVerifyRequest.self,
-            DesktopEnrollRequest.self, DesktopDeleteRequest.self,
+            DesktopEnrollRequest.self, DesktopDeleteRequest.self, DesktopWatchRequest.self,
         ]
         for type in types {
             let rule = type.rule

@@ -10,7 +10,7 @@ import TestSupport
 ///
 /// `--text`, `--storage`, `--storage-no-list` and `--image` name the sockets of virtual readers;
 /// `--state`, `--socket`, `--configuration`, `--verify-password`, `--bus`, `--lids`, `--relay`,
-/// `--tokens`, `--readers` and `--fprintd` the daemon's places;
+/// `--usb`, `--tokens`, `--readers` and `--fprintd` the daemon's places;
 /// `--failpoint` a file that tells at which durable step to fail or to die; `--passed` one that tells
 /// by how many seconds the time since the machine's start is further on; `--reader-idle` after how
 /// many milliseconds without a request the readers' process ends; `--absence` for how many
@@ -102,6 +102,7 @@ struct VirtualDaemon {
         case "--tokens": paths.tokens = value
         case "--desktop-user": paths.desktopUser = value
         case "--event-log": paths.eventLog = value
+        case "--usb": paths.usbNodes = value
         case "--secure-boot": paths.secureBoot = value
         case "--failpoint": failpoint = value
         case "--absence": absence = .milliseconds(Int(value) ?? 0)

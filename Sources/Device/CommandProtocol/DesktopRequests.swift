@@ -268,6 +268,35 @@ package struct DesktopDeleteRequest: AccountRequest {
     }
 }
 
+/// Has `desktopReaders` sent whenever a reader may have been plugged in or unplugged, until the
+/// request is cancelled.
+///
+/// It says nothing about a client of the bus, and is for no account.
+package struct DesktopWatchRequest: MachineRequest {
+    package static let verb = Verb(75, name: "desktopWatch")
+    package static let rule = VerbRule(.desktopInterface)
+    package static let logging = DecisionLogging.denials
+
+    /// Creates a request.
+    package init() {}
+
+    package func put(into frame: inout FrameWriter) throws(WireFault) {}
+
+    package init(from frame: inout FrameReader) throws(WireFault) {}
+}
+
+/// Reports that the list of readers may have changed.
+package struct DesktopReadersAnswer: DaemonAnswer {
+    package static let kind = AnswerKind(183, name: "desktopReaders")
+
+    /// Creates an answer.
+    package init() {}
+
+    package func put(into frame: inout FrameWriter) throws(WireFault) {}
+
+    package init(from frame: inout FrameReader) throws(WireFault) {}
+}
+
 extension FrameWriter {
     fileprivate mutating func put(client: BusClientName) throws(WireFault) {
         try put(.busClient, Bytes(client.text.utf8))

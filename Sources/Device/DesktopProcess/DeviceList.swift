@@ -8,7 +8,8 @@ import MainContext
 /// The readers that signetd reports, as objects on the bus.
 ///
 /// A reader keeps its object as long as it is there; a number is never used again. The object of a
-/// reader that is gone is withdrawn at the next look, or when its claim ends after that.
+/// reader that is gone is withdrawn at the next look, or when its claim ends after that. There is a
+/// look at each call, and when signetd says that readers may have changed.
 @ServiceActor
 final class DeviceList {
     private struct Entry {
@@ -19,6 +20,8 @@ final class DeviceList {
     private let host: DesktopHost
     private var entries: [Entry] = []
     private var nextNumber = 0
+    /// The request that signetd answers when readers come and go.
+    private var watch: DaemonCall?
     /// The calls that wait for the look in progress; nil while there is none.
     private var waiting: [CheckedContinuation<Void, Never>]?
 
@@ -49,10 +52,28 @@ final class DeviceList {
         let last = try? await host.ask(.readers) { answer in
             if case .reader(let reader) = answer { readers.append(reader) }
         }
-        if case .done? = last { take(readers) }
+        if case .done? = last {
+            take(readers)
+            follow()
+        }
         let calls = waiting ?? []
         waiting = nil
         for call in calls { call.resume() }
+    }
+
+    /// Has signetd tell when readers come and go, unless it does; it ends that when it exits.
+    private func follow() {
+        guard watch == nil,
+            let call = try? DaemonCall.begin(Request(DesktopWatchRequest()), paths: host.paths)
+        else { return }
+        watch = call
+        onService { [weak self] in
+            let last = await call.last { answer in
+                if answer.own(DesktopReadersAnswer.self) != nil { await self?.refresh() }
+            }
+            // Without an answer it has exited, and is asked again with the next look.
+            if last == nil { self?.watch = nil }
+        }
     }
 
     private func take(_ readers: [ReaderAnswer]) {

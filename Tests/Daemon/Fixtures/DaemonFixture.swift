@@ -159,7 +159,7 @@ final class DaemonFixture {
             Layout.products + "/testfixture", "daemon", "--state", directory + "/state",
             "--socket", directory + "/socket", "--configuration", directory + "/signet.conf",
             "--verify-password", directory + "/verify-password", "--bus", directory + "/bus",
-            "--lids", directory + "/lids",
+            "--lids", directory + "/lids", "--usb", directory + "/usb",
             "--fprintd", directory + "/fprint", "--relay", directory + "/relay",
             "--readers", directory + "/readers.sock",
             "--tokens", directory + "/tokens", "--passed", directory + "/passed",

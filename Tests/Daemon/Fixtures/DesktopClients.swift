@@ -14,9 +14,14 @@ final class InterfaceFixture {
 
     /// Starts it, and waits until it has its name.
     init(
-        _ kinds: [DaemonFixture.Kind] = [.storage], enrolled: Bool = true, idle: String = "-"
+        _ kinds: [DaemonFixture.Kind] = [.storage], enrolled: Bool = true, idle: String = "-",
+        usb: Bool = false
     ) throws {
         desktop = try DesktopFixture(kinds, enrolled: enrolled)
+        if usb {
+            let nodes = desktop.daemon.directory + "/usb"
+            try #require(unsafe mkdir(nodes, 0o755) == 0 && mkdir(nodes + "/001", 0o755) == 0)
+        }
         self.idle = idle
         program = try Self.start(desktop, idle: idle)
     }
@@ -109,6 +114,18 @@ final class DesktopBusClient: Sendable {
                         heard.take("\(name) \(value)")
                     }
                 })
+            for (member, type) in [
+                ("InterfacesAdded", "(oa{sa{sv}})"), ("InterfacesRemoved", "(oas)"),
+            ] {
+                let signal = BusSignal(
+                    from: owner, path: "/net/reactivated/Fprint",
+                    interface: "org.freedesktop.DBus.ObjectManager", member: member, type: type)
+                heard.subscriptions.append(
+                    connection.subscribe(to: signal) { values in
+                        guard case .objectPath(let path)? = values.first else { return }
+                        heard.take("\(member) \(path)")
+                    })
+            }
             _ = try await connection.owner(of: Self.name, limit: Self.limit)
             return connection
         }

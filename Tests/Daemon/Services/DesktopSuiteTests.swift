@@ -157,5 +157,27 @@ extension DaemonTests {
             #expect(try client.call("Release") == .error("Internal"))
             #expect(try devices() == .values([.array(of: "o", [])]))
         }
+
+        @Test("readers that are plugged in and unplugged are announced, and no one need ask")
+        func plugging() throws {
+            let fixture = try InterfaceFixture(usb: true)
+            let client = try fixture.client()
+            let nodes = fixture.daemon.directory + "/usb/001/"
+            // The bus itself carries the devices of readers; virtual ones are found by the mark.
+            try DaemonFixture.write("", to: fixture.daemon.storage.unpluggedMark)
+            try fixture.daemon.killReaders()
+            try DaemonFixture.write("", to: nodes + "004")
+            try client.wait(for: "InterfacesRemoved \(DesktopBusClient.device)")
+            unsafe unlink(fixture.daemon.storage.unpluggedMark)
+            try fixture.daemon.killReaders()
+            unsafe unlink(nodes + "004")
+            // It comes back under another number.
+            try client.wait(for: "InterfacesAdded /net/reactivated/Fprint/Device/1")
+            #expect(
+                try client.call(
+                    "GetDefaultDevice", answer: "(o)", of: "Manager",
+                    at: "/net/reactivated/Fprint/Manager")
+                    == .values([.objectPath("/net/reactivated/Fprint/Device/1")]))
+        }
     }
 }

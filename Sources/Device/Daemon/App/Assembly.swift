@@ -162,7 +162,7 @@ struct Assembly {
             coverage: coverage, credentials: credentials, enrolments: enrolments,
             examiner: examiner, fingers: fingers, guards: guards, logind: logind,
             pendingChanges: pendingChanges, policy: policy, templates: templates,
-            touches: touches, upkeep: upkeep)
+            touches: touches, upkeep: upkeep, usbNodes: paths.usbNodes)
         handlers =
             [
                 logins.handlers, enrolments.handlers, fingers.handlers, printImport.handlers,

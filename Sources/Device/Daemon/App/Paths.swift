@@ -31,6 +31,8 @@ package struct Paths: Sendable {
     package var readers = "/run/signet/reader.sock"
     /// The directory for access tokens that PAM sessions pick up.
     package var tokens = "/run/signet/tokens"
+    /// The directory of the nodes of USB devices, by which readers come and go.
+    package var usbNodes = "/dev/bus/usb"
     /// The EFI variable that says whether secure boot is on.
     package var secureBoot = Firmware.secureBootVariable
 

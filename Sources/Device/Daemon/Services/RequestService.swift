@@ -42,4 +42,6 @@ struct Collaborators {
     let templates: TemplateKeyOpener
     let touches: Touches
     let upkeep: ReaderUpkeep
+    /// The directory of the nodes of USB devices.
+    let usbNodes: String
 }
