@@ -320,12 +320,12 @@ func programs() -> Package {
                     "DBus", "Domain", "LoginMessages", "LoginProtocol", "MainContext", "Posix",
                 ], path: "Sources/Device/Notifier",
                 swiftSettings: common),
-            // What desktops ask on the system bus, as a library.
             // fprintd's commands, as clients of the bus.
             .target(
                 name: "DesktopClient",
                 dependencies: ["DBus", "DesktopInterface", "LoginProtocol", "MainContext"],
                 path: "Sources/Device/DesktopClient", swiftSettings: common),
+            // What desktops ask on the system bus, as a library.
             .target(
                 name: "DesktopProcess",
                 dependencies: [

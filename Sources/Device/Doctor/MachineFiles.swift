@@ -70,7 +70,12 @@ package struct MachineFiles: Sendable {
                 elsewhere[name] = directory == StackFiles.directory ? nil : directory
             }
         }
-        return StackFiles(texts, elsewhere: elsewhere)
+        return StackFiles(texts, elsewhere: elsewhere, isReplaced: isSignetModule)
+    }
+
+    /// Whether the module that a stack names by this path is Signet's, by the mark in its file.
+    private func isSignetModule(_ path: String) -> Bool {
+        read(modulePath(path), cap: ModuleMark.longestModule).flatMap(ModuleMark.version) != nil
     }
 }
 

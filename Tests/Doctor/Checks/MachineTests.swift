@@ -226,6 +226,37 @@ struct MachineTests {
         #expect(bare.codes() == [])
         try bare.write("proc/4711/comm", "fprintd\n")
         #expect(bare.codes() == ["fprintd-running"])
+        let found = bare.machine.examine { DaemonView(.absent) }
+        for finding in found where finding.code.hasPrefix("fprintd") {
+            let mend = String(decoding: finding.mend.bytes, as: UTF8.self)
+            #expect(mend == "apt install signet-fprint-compat")
+        }
+    }
+
+    @Test(
+        "pam_fprintd is told by its contents: Signet's own is judged as pam_signet, fprintd's not")
+    func ownFprintd() throws {
+        let bare = try Bare()
+        let directory = "usr/lib/x86_64-linux-gnu/security"
+        let stack = "auth required pam_fprintd.so max-tries=-1 unknown\nauth required pam_deny.so\n"
+        try bare.write("etc/pam.d/gdm-fingerprint", stack)
+        try bare.write("\(directory)/pam_unix.so", "")
+        func own() -> [String] { bare.machine.stacks().using }
+        #expect(own() == [])
+        try bare.write("\(directory)/pam_fprintd.so", "\u{7f}ELF fprintd's own")
+        #expect(own() == [])
+        try bare.write("\(directory)/pam_fprintd.so", "signet-module 0.2.0")
+        #expect(own() == [])
+        try bare.write("\(directory)/pam_fprintd.so", "\u{7f}ELF signet-module 0.0.1\0")
+        #expect(own() == ["gdm-fingerprint"])
+        let findings = bare.machine.examine { DaemonView(.absent) }
+        #expect(!findings.contains { $0.code == "module-option" || $0.code == "other-fingerprint" })
+        let version = try #require(findings.first { $0.code == "version-module" })
+        #expect(
+            String(decoding: version.mend.bytes, as: UTF8.self).contains("signet-fprint-compat"))
+        // Beside pam_signet, it asks a second time.
+        try bare.write("etc/pam.d/gdm-fingerprint", "auth optional pam_signet.so\n\(stack)")
+        #expect(bare.machine.examine { DaemonView(.absent) }.contains { $0.code == "module-twice" })
     }
 
     @Test(

@@ -115,7 +115,10 @@ struct PasswordFlowTests {
 
     @Test(
         "cannot be typed while a finger is awaited, where the program shows a field for it alone",
-        arguments: ["gdm-password", "lightdm", "sddm", "kde", "i3lock", "swaylock"])
+        arguments: [
+            "gdm-password", "lightdm", "sddm", "plasmalogin", "greetd", "cosmic-greeter", "kde",
+            "i3lock", "swaylock", "hyprlock",
+        ])
     func blocked(service: String) throws {
         let finding = try #require(findings([service: debian]).first)
         #expect(finding.code == "typing-blocked")
@@ -193,6 +196,8 @@ struct NameServiceTests {
         try bare.write("var/lib/pam/auth", "Module: unix\nx\nModule: fprintd\nx\n")
         #expect(!bare.codes().contains("fprintd-profile"))
         try bare.write("etc/pam.d/sudo", Self.local)
+        #expect(bare.codes().contains("fprintd-profile"))
+        try bare.write("var/lib/pam/auth", "Module: unix\nx\nModule: fingwit\nx\n")
         #expect(bare.codes().contains("fprintd-profile"))
         try bare.write("var/lib/pam/auth", "Module: unix\nx\nModule: signet\nx\n")
         #expect(!bare.codes().contains("fprintd-profile"))

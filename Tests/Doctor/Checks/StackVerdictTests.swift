@@ -250,6 +250,33 @@ struct StackVerdictTests {
             .contains("long-jump"))
     }
 
+    @Test("an endless wait for the finger is reported where a password follows, and only there")
+    func endlessWait() throws {
+        let waiting = debian.replacing("pam_signet.so", with: "pam_signet.so wait")
+        #expect(codes(["swaylock": waiting]).contains("wait-before-password"))
+        #expect(codes(["kde-fingerprint": debian]).contains("wait-before-password"))
+        #expect(!codes(["swaylock": debian]).contains("wait-before-password"))
+        #expect(
+            codes([
+                "kde-fingerprint": try example("kde-fingerprint"), "common-account": "",
+            ]) == [])
+    }
+
+    @Test("face recognition and fingwit beside the module are known, and no fault")
+    func neighbours() {
+        for module in ["pam_howdy", "pam_irlume"] {
+            #expect(
+                codes("auth sufficient \(module).so\n@include common-auth\n") == [], "\(module)")
+        }
+        #expect(
+            codes(
+                """
+                auth [authinfo_unavail=1 default=ignore] pam_fingwit.so
+                \(touch)
+                @include common-auth
+                """, common: plain) == [])
+    }
+
     @Test(
         "a module that occurs twice, pam_fprintd beside it, and wrong types and options are reported"
     )

@@ -106,6 +106,7 @@ struct Plant: Sendable, CustomStringConvertible {
             "other-fingerprint", "auth sufficient pam_fprintd.so\\n\(touch)\\n@include common-auth"),
         sudo("wrong-type", "\(touch)\\n@include common-auth\\nsession optional pam_signet.so"),
         sudo("module-option", "\(touch) timeuot=5\\n@include common-auth"),
+        sudo("wait-before-password", "\(touch) wait\\n@include common-auth"),
         Plant(
             "server-file", "/etc/signet/corp",
             "printf '\(touch) server=/etc/signet/corp\\n@include common-auth\\n' > \(pam)/sudo",

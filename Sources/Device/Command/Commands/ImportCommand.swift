@@ -204,9 +204,9 @@ enum ImportMessages {
     /// What remains stored by fprintd, and what to do about it.
     static func leftovers(_ account: AccountName) -> Text {
         """
-        fprintd's own files are unchanged. Once a touch works, turn fprintd off with 'sudo \
-        pam-auth-update --disable fprintd' and 'sudo systemctl mask fprintd', and remove the files \
-        with 'sudo rm -r /var/lib/fprint/\(account)'
+        fprintd's own files are unchanged. Once a touch works, install the package \
+        signet-fprint-compat, which takes fprintd's place, and remove the files with 'sudo rm -r \
+        /var/lib/fprint/\(account)'
         """
     }
 

@@ -115,6 +115,8 @@ extension ModuleCheck {
             "version-module", level: .fault, area: .service, subject: path.bytes,
             what: "the module \(path) has version \(version), this command has \(expected)",
             why: "the module and the daemon may be incompatible. Reinstall both",
-            mend: "apt-get install --reinstall libpam-signet signet")
+            mend: path.hasSuffix("/pam_fprintd.so")
+                ? "apt-get install --reinstall signet-fprint-compat signet"
+                : "apt-get install --reinstall libpam-signet signet")
     }
 }

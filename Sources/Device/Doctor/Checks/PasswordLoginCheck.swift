@@ -21,7 +21,8 @@ struct PasswordLoginCheck {
 
     /// Services of programs that show only a password field, and nothing else until PAM returns.
     private static let passwordFields: Set<String> = [
-        "gdm-password", "lightdm", "sddm", "kde", "i3lock", "swaylock",
+        "gdm-password", "lightdm", "sddm", "plasmalogin", "greetd", "cosmic-greeter", "kde",
+        "i3lock", "swaylock", "hyprlock",
     ]
 
     func remarks() -> [StackRemark] {

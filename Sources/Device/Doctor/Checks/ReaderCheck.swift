@@ -27,11 +27,11 @@ struct ReaderCheck {
         return files.exists(activation) && !isMasked && !isOurs ? [Self.fprintdInstalled] : []
     }
 
-    /// Findings on enabled profiles of fprintd in pam-auth-update, which matter if pam_signet is
-    /// used as well.
+    /// Findings on enabled profiles of fprintd and fingwit in pam-auth-update, which matter if
+    /// pam_signet is used as well.
     func profileFindings() -> [Finding] {
         let enabled = files.lines("/var/lib/pam/auth")
-        return ["fprintd", "fprint"].filter { enabled.contains("Module: \($0)") }
+        return ["fprintd", "fprint", "fingwit"].filter { enabled.contains("Module: \($0)") }
             .map(Self.fprintdProfile)
     }
 }
@@ -51,27 +51,33 @@ extension ReaderCheck {
     private static let fprintdRunning = Finding(
         "fprintd-running", level: .warning, area: .reader, subject: "fprintd".bytes,
         what: "fprintd is running",
-        why: "only one program can use the reader: while fprintd has it open, touches fail here",
-        mend: "systemctl mask --now fprintd.service")
+        why: """
+            only one program can use the reader: while fprintd has it open, touches fail here. The \
+            package signet-fprint-compat takes its place for desktops
+            """,
+        mend: "apt install signet-fprint-compat")
 
     /// fprintd can be started.
     private static let fprintdInstalled = Finding(
         "fprintd-installed", level: .note, area: .reader, subject: "fprintd".bytes,
         what: "fprintd is installed, and starts when a desktop asks for it",
         why: """
-            only one program can use the reader. The package signet-fprint-compat takes its place; \
-            otherwise mask fprintd if nothing needs it
+            only one program can use the reader. The package signet-fprint-compat takes its place \
+            for desktops
             """,
         mend: "apt install signet-fprint-compat")
 
-    /// The profile of fprintd is enabled, too.
+    /// A profile with pam_fprintd is enabled, too.
     private static func fprintdProfile(_ profile: String) -> Finding {
         Finding(
             "fprintd-profile", level: .warning, area: .stacks, subject: profile.bytes,
             what: """
                 the pam-auth-update profile '\(profile)' is enabled, and pam_signet is also in use
                 """,
-            why: "both use the reader, and pam_fprintd accepts a bare 'yes'. Keep only one of them",
+            why: """
+                both ask for a finger, and fprintd's own pam_fprintd accepts a bare 'yes'. Keep \
+                only one of them
+                """,
             mend: "pam-auth-update --disable \(profile)")
     }
 }

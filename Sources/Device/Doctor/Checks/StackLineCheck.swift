@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
+import Domain
 import LoginMessages
 import LoginProtocol
 import ModuleOptions
@@ -35,7 +36,8 @@ struct StackLineCheck {
                 Self.otherFingerprint($0, module: other.module, file: other.place.whole)
             }
         }
-        return remarks + ours.compactMap(option) + chain.troubles.map(remark)
+        return remarks + ours.compactMap(option) + chain.indices(of: .signet).compactMap(wait)
+            + chain.troubles.map(remark)
     }
 
     /// Remarks on jumps over more modules than there are.
@@ -47,7 +49,17 @@ struct StackLineCheck {
         }
     }
 
+    /// The remark on a line that waits for the finger without end although a password follows.
+    private func wait(at index: Int) -> StackRemark? {
+        let line = chain.handlers[index]
+        guard line.signetOptions?.waits(for: ServiceName(service)) == true,
+            chain.handlers[index...].contains(where: { $0.role == .password })
+        else { return nil }
+        return { Self.endlessWait($0, place: line.place) }
+    }
+
     private func option(of line: Handler) -> StackRemark? {
+        guard !line.isReplaced else { return nil }
         do throws(ModuleOptions.Fault) {
             let options = try ModuleOptions(parsing: line.options.map(\.bytes))
             guard options.socket != ModuleOptions().socket else { return nil }
@@ -106,6 +118,19 @@ extension StackLineCheck {
                 'pam-auth-update --remove fprintd' if its profile added it
                 """,
             mend: Remedy.edit(file))
+    }
+
+    /// The module waits for the finger as long as the program does, and a password would follow.
+    private static func endlessWait(_ services: Bytes, place: StackPosition) -> Finding {
+        Finding(
+            "wait-before-password", level: .fault, area: .stacks, subject: services,
+            what: "\(services): pam_signet waits for a finger without end (\(place.shown))",
+            why: """
+                the password that follows is not asked for until a finger fails. The option 'wait', \
+                and the service kde-fingerprint, are for lock screens that ask for the password in \
+                another stack. Remove the option, or the lines for the password
+                """,
+            mend: Remedy.edit(place))
     }
 
     /// An option of the module is invalid.

@@ -47,9 +47,11 @@ struct Handler: Equatable {
     let role: ModuleRole
 
     /// Creates the entry of a module.
+    ///
+    /// - Parameter isSignet: Whether the file is Signet's module, whatever its name is.
     init(
         module path: String, options: [String], control: Control, level: Int,
-        place: StackPosition
+        place: StackPosition, isSignet: Bool = false
     ) {
         call = .module
         self.control = control
@@ -59,7 +61,7 @@ struct Handler: Equatable {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         module = name.hasSuffix(".so") ? String(name.dropLast(3)) : name
         self.options = options
-        role = ModuleRole(module, options: options)
+        role = isSignet ? .signet : ModuleRole(module, options: options)
     }
 
     /// Creates an entry that is not a module.
@@ -107,6 +109,8 @@ struct StackFiles {
     private let files: [String: StackFile]
     /// The directories of those files that are not in /etc/pam.d, by name.
     private let elsewhere: [String: String]
+    /// Whether a module is Signet's own build under fprintd's name, by its path in a stack.
+    private let isReplaced: (String) -> Bool
 
     /// libpam's PAM_SUBSTACK_MAX_LEVEL.
     private static let deepest = 16
@@ -115,9 +119,17 @@ struct StackFiles {
     private static let mostHandlers = 2_048
     private static let mostVisits = 2_048
 
-    init(_ files: [String: [UInt8]], elsewhere: [String: String] = [:]) {
+    /// Parses all files.
+    ///
+    /// - Parameter isReplaced: Whether the pam_fprintd that a stack names by this path is Signet's
+    ///   own. Only its contents tell.
+    init(
+        _ files: [String: [UInt8]], elsewhere: [String: String] = [:],
+        isReplaced: @escaping (String) -> Bool = { _ in false }
+    ) {
         self.files = files.mapValues(StackFile.init)
         self.elsewhere = elsewhere
+        self.isReplaced = isReplaced
     }
 
     /// The names of the files, sorted.
@@ -178,7 +190,8 @@ struct StackFiles {
             if !control.isUnderstood { chain.troubles.append(.broken(place)) }
             chain.handlers.append(
                 Handler(
-                    module: path, options: options, control: control, level: level, place: place))
+                    module: path, options: options, control: control, level: level, place: place,
+                    isSignet: path.isNameOfFprintd && isReplaced(path)))
         case .broken:
             chain.troubles.append(.broken(place))
             append(.mustFail)
@@ -211,5 +224,13 @@ struct StackFiles {
             return String(name.dropFirst(directory.count))
         }
         return name
+    }
+}
+
+extension String {
+    /// Whether a module's path names pam_fprintd.
+    fileprivate var isNameOfFprintd: Bool {
+        let name = split(separator: "/").last ?? ""
+        return name == "pam_fprintd.so" || name == "pam_fprintd"
     }
 }

@@ -4,9 +4,9 @@
 /// Roles are assigned by name. A module that is not in the lists is `unknown`, and findings must
 /// hold whatever it does.
 enum ModuleRole: Equatable {
-    /// pam_signet.
+    /// pam_signet, also under the name pam_fprintd.
     case signet
-    /// pam_fprintd and similar modules: they use the same reader, and return a result without a
+    /// fprintd's own pam_fprintd and similar modules: they use the same reader, and return a result without a
     /// proof.
     case otherFingerprint
     /// Asks for the account's password and checks it.
@@ -25,7 +25,8 @@ enum ModuleRole: Equatable {
     case permit
     /// Always fails.
     case deny
-    /// Returns PAM_IGNORE during authentication; it only prepares something for later.
+    /// Returns PAM_IGNORE during authentication; it only prepares something for later, or, as
+    /// pam_fingwit, has a line for the finger skipped.
     case silent
     /// Sets something up, and decides nothing.
     case neutral
@@ -63,8 +64,8 @@ enum ModuleRole: Equatable {
                 .otherWay,
                 """
                 pam_u2f pam_google_authenticator pam_yubico pam_oath pam_pkcs11 pam_p11 \
-                pam_ssh_agent_auth pam_timestamp pam_radius_auth pam_duo pam_howdy pam_ssh \
-                pam_sss_gss pam_rhosts pam_otpw pam_usb
+                pam_ssh_agent_auth pam_timestamp pam_radius_auth pam_duo pam_howdy pam_irlume \
+                pam_ssh pam_sss_gss pam_rhosts pam_otpw pam_usb
                 """
             ),
             (
@@ -79,7 +80,7 @@ enum ModuleRole: Equatable {
                 """
             ),
             (.permit, "pam_permit"), (.deny, "pam_deny"),
-            (.silent, "pam_env pam_faildelay pam_group pam_keyinit"),
+            (.silent, "pam_env pam_faildelay pam_fingwit pam_group pam_keyinit"),
             (
                 .neutral,
                 """

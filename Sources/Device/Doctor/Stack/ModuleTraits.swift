@@ -70,9 +70,15 @@ extension Handler {
     /// Whether authentication fails, whatever follows, if the module returns this code.
     func fails(on code: PAMReturnCode) -> Bool { [.bad, .die].contains(control[code]) }
 
+    /// Whether it is Signet's module under fprintd's name.
+    var isReplaced: Bool { role == .signet && module == "pam_fprintd" }
+
     /// The options of a line of pam_signet; nil if the module refuses to work with them.
     var signetOptions: ModuleOptions? {
-        role == .signet ? try? ModuleOptions(parsing: options.map(\.bytes)) : nil
+        guard role == .signet else { return nil }
+        // What fprintd's module would not know is ignored there.
+        guard !isReplaced else { return ModuleOptions(fprintd: options.map(\.bytes)) }
+        return try? ModuleOptions(parsing: options.map(\.bytes))
     }
 
     /// Whether its success may put the login password into PAM_AUTHTOK.
