@@ -125,7 +125,7 @@ package struct DesktopListRequest: AccountRequest {
 /// the finger that matched.
 ///
 /// The touch leaves a receipt of its own kind, and releases nothing else.
-package struct DesktopVerifyRequest: AccountRequest {
+package struct DesktopVerifyRequest: AccountRequest, DesktopFingerRequest {
     package static let verb = Verb(72, name: "desktopVerify")
     package static let rule = VerbRule(
         .desktopInterface,
@@ -145,18 +145,6 @@ package struct DesktopVerifyRequest: AccountRequest {
         self.client = client
         self.account = account
         self.finger = finger
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.finger, numberIfPresent: finger?.rawValue)
-        try frame.put(client: client)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        finger = try frame.choiceIfPresent(.finger)
-        client = try frame.clientName()
     }
 }
 
@@ -236,7 +224,7 @@ package struct DesktopEnrollRequest: AccountRequest {
 
 /// Removes one finger or all of them for a client of the bus, after polkit has authorised it with
 /// the password: answered as `delete`.
-package struct DesktopDeleteRequest: AccountRequest {
+package struct DesktopDeleteRequest: AccountRequest, DesktopFingerRequest {
     package static let verb = Verb(74, name: "desktopDelete")
     // The proof is polkit's, and is asked for by the handler.
     package static let rule = VerbRule(.desktopInterface)
@@ -254,7 +242,18 @@ package struct DesktopDeleteRequest: AccountRequest {
         self.account = account
         self.finger = finger
     }
+}
 
+/// A request for a client of the bus that is about one finger of an account, or any or all of them.
+package protocol DesktopFingerRequest {
+    var client: BusClientName { get }
+    var account: AccountName { get }
+    var finger: Finger? { get }
+
+    init(client: BusClientName, account: AccountName, finger: Finger?)
+}
+
+extension DesktopFingerRequest {
     package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.finger, numberIfPresent: finger?.rawValue)
@@ -262,9 +261,9 @@ package struct DesktopDeleteRequest: AccountRequest {
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        finger = try frame.choiceIfPresent(.finger)
-        client = try frame.clientName()
+        let account = try frame.accountName()
+        let finger: Finger? = try frame.choiceIfPresent(.finger)
+        self.init(client: try frame.clientName(), account: account, finger: finger)
     }
 }
 

@@ -57,7 +57,9 @@ final class DaemonCall {
         while true {
             _ = await FileWatch.ready(socket.number, for: .readable)
             let received: Received
-            do throws(SystemFault) { received = try socket.receive() } catch { return nil }
+            do throws(SystemFault) {
+                received = try socket.receive(limit: Frame.maximumLength)
+            } catch { return nil }
             switch received {
             case .wouldBlock: continue
             case .end, .tooLong: return nil
@@ -87,23 +89,4 @@ extension Answer {
         default: false
         }
     }
-}
-
-/// A class around a socket, so that several closures can use it.
-private final class SharedSocket: Sendable {
-    private let socket: PacketSocket
-
-    init(_ socket: consuming PacketSocket) {
-        self.socket = socket
-    }
-
-    var number: Int32 { socket.descriptor.number }
-
-    func receive() throws(SystemFault) -> Received {
-        try socket.receive(limit: Frame.maximumLength)
-    }
-
-    func send(_ packet: Bytes) throws(SystemFault) -> Sent { try socket.send(packet) }
-
-    func shutDown() { socket.shutDown() }
 }

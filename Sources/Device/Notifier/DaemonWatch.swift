@@ -129,7 +129,7 @@ final class DaemonWatch {
     private func receive() {
         guard let line else { return }
         do throws(SystemFault) {
-            switch try line.socket.receive() {
+            switch try line.socket.receive(limit: Frame.maximumLength) {
             case .packet(let packet): take(packet)
             case .wouldBlock: return
             case .end, .tooLong: lose()
@@ -145,21 +145,6 @@ final class DaemonWatch {
         case .denial(let denial): tell(.failed(denial.text(account: account)))
         default: lose()
         }
-    }
-}
-
-/// A class around a socket, so that a structure can contain it.
-private final class SharedSocket: Sendable {
-    private let socket: PacketSocket
-
-    init(_ socket: consuming PacketSocket) {
-        self.socket = socket
-    }
-
-    var number: Int32 { socket.descriptor.number }
-
-    func receive() throws(SystemFault) -> Received {
-        try socket.receive(limit: Frame.maximumLength)
     }
 }
 
