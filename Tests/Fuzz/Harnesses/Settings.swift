@@ -22,6 +22,12 @@ enum Options: Harness {
 
     static func feed(_ bytes: [UInt8]) {
         let words = bytes.split(separator: UInt8(ascii: "\n")).map { [UInt8]($0) }
+        // fprintd's options: none is a mistake, and no limit is wider than pam_signet.so's.
+        let fprintd = ModuleOptions(fprintd: words)
+        require(
+            (1...5).contains(fprintd.maximumTries) && (1...170).contains(fprintd.timeoutSeconds)
+                && fprintd.server.isEmpty && !fprintd.keyring && fprintd.prompt == .finger,
+            "fprintd's options are beyond their limits")
         guard let options = try? ModuleOptions(parsing: words) else { return }
         require((1...170).contains(options.timeoutSeconds), "a timeout out of its range")
         require((1...5).contains(options.maximumTries), "tries out of their range")
