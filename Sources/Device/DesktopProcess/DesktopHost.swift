@@ -34,6 +34,8 @@ final class DesktopHost {
     /// Called when a call or a claim has begun or ended.
     var activityChanged: () -> Void = {}
     private var allowance = CallAllowance()
+    /// What clients were told a moment ago, at any device.
+    var recentLists = RecentLists()
     /// How many calls are in progress.
     private(set) var calls = 0
 

@@ -55,16 +55,24 @@ final class DeviceObject: BusObject {
         case "Release":
             return try await ending { () throws(DesktopFault) in
                 try await release(by: call.sender)
+                return []
             }
         case "VerifyStop":
             return try await ending { () throws(DesktopFault) in
                 try await stop(.verify, by: call.sender)
+                return []
             }
         case "EnrollStop":
             return try await ending { () throws(DesktopFault) in
                 try await stop(.enroll, by: call.sender)
+                return []
             }
         default:
+            if call.member == "ListEnrolledFingers",
+                let list = host.recentLists.list(of: text, for: call.sender, at: host.now)
+            {
+                return try await ending { () throws(DesktopFault) in [Self.value(try list.get())] }
+            }
             return try await host.serve(call) { (caller) throws(DesktopFault) in
                 switch call.member {
                 case "Claim": try await claim(text, for: caller)
@@ -82,12 +90,11 @@ final class DeviceObject: BusObject {
     }
 
     private func ending(
-        _ body: () async throws(DesktopFault) -> Void
+        _ body: () async throws(DesktopFault) -> [BusValue]
     ) async throws(BusMethodFault) -> [BusValue] {
-        do throws(DesktopFault) { try await body() } catch {
+        do throws(DesktopFault) { return try await body() } catch {
             throw BusMethodFault(error.name, error.message)
         }
-        return []
     }
 }
 
@@ -176,6 +183,7 @@ extension DeviceObject {
 
     /// Sets the timer for the end of an unused claim, after each change of the state.
     private func settle() {
+        host.recentLists.forget()
         expiry = nil
         if state.claim == nil { claimer = nil }
         if let end = state.expiry {
@@ -381,20 +389,25 @@ extension DeviceObject {
     private func list(
         _ user: String, for caller: DesktopCaller
     ) async throws(DesktopFault) -> BusValue {
-        var fingers: [BusValue] = []
+        var fingers: [Finger] = []
         let request = DesktopListRequest(
             client: caller.name, account: try caller.account(named: user))
         let last = try await host.ask(Request(request)) { answer in
-            if case .print(let print) = answer, let finger = print.finger {
-                fingers.append(.string(FingerName.text(finger)))
-            }
+            if case .print(let print) = answer, let finger = print.finger { fingers.append(finger) }
         }
+        var list = RecentLists.List.success(fingers)
         if case .denial(let denial) = last {
-            throw denial.reason == .unknownAccount
-                ? DesktopFault(.noEnrolledPrints, "no finger is enrolled")
-                : DesktopFault(of: denial)
+            list = .failure(
+                denial.reason == .unknownAccount
+                    ? DesktopFault(.noEnrolledPrints, "no finger is enrolled")
+                    : DesktopFault(of: denial))
         }
-        return .array(of: "s", fingers)
+        host.recentLists.note(list, of: user, for: caller.name.text, at: host.now)
+        return Self.value(try list.get())
+    }
+
+    private static func value(_ fingers: [Finger]) -> BusValue {
+        .array(of: "s", fingers.map { .string(FingerName.text($0)) })
     }
 
     /// Deletes a finger of the claimer's account; all if the name is nil.
@@ -434,7 +447,9 @@ extension DeviceObject {
         _ finger: Finger?, of account: AccountName, for caller: DesktopCaller
     ) async throws(DesktopFault) {
         let request = DesktopDeleteRequest(client: caller.name, account: account, finger: finger)
-        guard case .denial(let denial) = try await host.ask(Request(request)) else { return }
+        let answer = try await host.ask(Request(request))
+        host.recentLists.forget()
+        guard case .denial(let denial) = answer else { return }
         let fault = DesktopFault(of: denial)
         throw fault.kind == .internal
             ? DesktopFault(.printsNotDeleted, fault.message) : fault
