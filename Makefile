@@ -57,12 +57,15 @@ MACHINE_DEBS = e2fsprogs gcc libc6-dev libusbredirparser-dev mmdebstrap openssl 
 # What fprintd's own suite needs: docs/contributor/FPRINTD-TEST.md.
 FPRINTD_DEBS = dbus-daemon gir1.2-fprint-2.0 libglib2.0-bin python3-cairo python3-dbusmock python3-gi \
 	python3-gi-cairo util-linux
+# What makes and enters a Debian with desktops: docs/contributor/DESKTOP-TEST.md.
+DESKTOP_DEBS = debootstrap python3 util-linux
 # The software to compare with is unpacked and not installed: see Benchmarks/prepare.sh.
 BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build module programs site catalogues demo screen test programs-table check \
-	format-check graph-check new-command-test fprintd-test bench fuzz pot generated install uninstall deb deb-test machine-test clean
+	format-check graph-check new-command-test fprintd-test bench fuzz pot generated install uninstall deb deb-test machine-test \
+	desktop-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s%s\n", $$1, $$2 }' Makefile
@@ -213,6 +216,7 @@ INSTALLED = \
 	$(call under,README.md ARCHITECTURE.md CHANGELOG.md SECURITY.md,$(DOCDIR)) \
 	$(call under,docs/screen.svg,$(DOCDIR)/docs) \
 	$(call under,docs/admin/*.md,$(DOCDIR)/docs/admin) \
+	$(call under,docs/admin/desktops/*.png,$(DOCDIR)/docs/admin/desktops) \
 	$(call under,docs/developer/*,$(DOCDIR)/docs/developer) \
 	$(call under,docs/contributor/*,$(DOCDIR)/docs/contributor) \
 	$(call under,pam/examples/*,$(DOCDIR)/examples) \
@@ -355,6 +359,12 @@ machine-test: deb ## test the packages in virtual machines, Debian 12 and 13 (RE
 	@checks/packages $(MACHINE_DEBS)
 	$(AS_ROOT) Tests/Machine/run $(if $(ONLY),--only '$(ONLY)') $(RELEASES)
 
+desktop-test: deb ## drive the settings and lockers of real desktops (RELEASES=…, ONLY=…, FINGWIT=…)
+	@checks/packages $(DESKTOP_DEBS)
+	$(AS_ROOT) Tests/Desktop/run $(if $(ONLY),--only '$(ONLY)') $(if $(PICTURES),--pictures) \
+		$(if $(FINGWIT),--fingwit '$(FINGWIT)') $(RELEASES)
+
 clean: ## remove the build
-	$(if $(wildcard .build/debian .build/machine),$(AS_ROOT) rm -rf .build/debian .build/machine)
+	$(if $(wildcard .build/debian .build/machine .build/desktop),\
+		$(AS_ROOT) rm -rf .build/debian .build/machine .build/desktop)
 	rm -rf .build .build-release .build-module .build-module-fprintd build
