@@ -9,6 +9,7 @@ with places of a test's. Everything is kept beside the state directory that the 
 SIGNET_PRODUCTS names the directory of the built programs.
 """
 
+import contextlib
 import os
 import shutil
 import signal
@@ -105,7 +106,8 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: ending.set())
 
     def start(*arguments):
-        started.append(subprocess.Popen([os.path.join(products, 'testfixture'), *arguments], env=environment))
+        started.append(subprocess.Popen([os.path.join(products, 'testfixture'), *arguments], env=environment,
+                                        start_new_session=True))
         while started[-1].poll() is None:
             notices.settimeout(0.2)
             try:
@@ -137,6 +139,10 @@ def main():
             except subprocess.TimeoutExpired:
                 program.kill()
                 program.wait()
+        # The process of the readers has the suite's output open as well.
+        for program in started:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(program.pid, signal.SIGKILL)
         for relay in relays:
             relay.stop()
         shutil.rmtree(place)
