@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program of a desktop that verifies a finger at net.reactivated.Fprint, and says how long that took.
 //
-//   desktop-probe READER FINGER
+//   desktop-probe READER FINGER ACCOUNT
 //
-// Claims the device, begins a verification, and when a finger is awaited has FINGER scanned by the virtual reader at
+// Claims the device for ACCOUNT, begins a verification, and when a finger is awaited has FINGER scanned by the virtual reader at
 // READER. Prints nanoseconds: from the claim to VerifyFingerSelected, from VerifyStart to that, from the claim until the
 // reader waits for a finger, and from the scan's sending to VerifyStatus. Ends with 0 only after verify-match.
 #define _GNU_SOURCE
@@ -77,7 +77,7 @@ static void scan(const char *reader, const char *finger) {
 }
 
 int main(int count, char **words) {
-    if (count != 3) g_error("usage: desktop-probe READER FINGER");
+    if (count != 4) g_error("usage: desktop-probe READER FINGER ACCOUNT");
     GError *error = NULL;
     GDBusConnection *bus = g_bus_get_sync(G_BUS_TYPE_SYSTEM, NULL, &error);
     if (bus == NULL) g_error("no bus: %s", error->message);
@@ -91,7 +91,7 @@ int main(int count, char **words) {
     if (answer == NULL) g_error("no answer: %s", error->message);
 
     gint64 begun = now();
-    call(bus, "Claim", "");
+    call(bus, "Claim", words[3]);
     gint64 claimed = now();
     call(bus, "VerifyStart", "any");
     wait_for(&selected);

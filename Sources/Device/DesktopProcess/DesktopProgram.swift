@@ -74,7 +74,8 @@ package final class DesktopProgram {
         // The devices are there before the name is, so that no client sees an incomplete list.
         await devices.refresh()
         host.activityChanged = { [weak self] in self?.settle() }
-        await sleepDelay.begin()
+        // A logind that does not answer holds nobody up.
+        onService { [sleepDelay] in await sleepDelay.begin() }
         try await host.bus.take(name: InterfaceDescription.name, limit: DesktopHost.limit)
         Readiness.ready.notify()
         settle()

@@ -212,6 +212,22 @@ final class DesktopBusClient: Sendable {
         return try waiting { heard.signals }
     }
 
+    /// Subscribes to so many different signals of the service.
+    func subscribe(_ count: Int) throws {
+        let (connection, heard) = (connection, heard)
+        try waiting {
+            for number in 0..<count {
+                let signal = BusSignal(
+                    from: Self.name, path: "/net/reactivated/Fprint/Device/\(number)",
+                    interface: "org.freedesktop.DBus.Properties", member: "PropertiesChanged",
+                    type: "(sa{sv}as)")
+                heard.subscriptions.append(connection.subscribe(to: signal) { _ in })
+            }
+            // The bus knows them all when it answers.
+            _ = try await connection.owner(of: Self.name, limit: Self.limit)
+        }
+    }
+
     /// Leaves the bus.
     func leave() throws {
         try waiting { self.connection.close() }

@@ -179,5 +179,18 @@ extension DaemonTests {
                     at: "/net/reactivated/Fprint/Manager")
                     == .values([.objectPath("/net/reactivated/Fprint/Device/1")]))
         }
+
+        @Test("ten thousand subscriptions of another client change nothing for the claimer")
+        func subscribers() throws {
+            let fixture = try InterfaceFixture()
+            let (client, other) = (try fixture.client(), try fixture.client())
+            try other.subscribe(10_000)
+            #expect(try client.call("Claim", Self.user) == .done)
+            #expect(try client.call("VerifyStart", "any") == .done)
+            try client.wait(for: "finger-needed true")
+            try fixture.daemon.storage.send(.scan("one"))
+            try client.wait(for: "VerifyStatus verify-match true")
+            #expect(try other.signals().allSatisfy { !$0.hasPrefix("Verify") })
+        }
     }
 }
