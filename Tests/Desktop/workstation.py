@@ -233,7 +233,9 @@ StandardError=inherit
         """Takes a picture of the screen for the documentation, if one is wanted."""
         if not self.pictures:
             return
-        self.person(f"import -window root png:- | convert - {change} -strip -colors 96 "
+        # What fades in has then faded in.
+        self.person("xdotool mousemove_relative 3 3; sleep 2; "
+                    f"import -window root png:- | convert - {change} -strip -colors 128 "
                     "png8:/run/desktop/picture.png")
         shutil.copy(self.path("/run/desktop/picture.png"), f"{self.pictures}/{name}.png")
 
