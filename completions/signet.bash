@@ -99,7 +99,7 @@ _signet() {
         esac
         case $word in
             --account | --reader | --reason | --server | --name | --export | --to | --secret | \
-                --challenge | --audience | --request | --body) ((index += 1)) ;;
+                --challenge | --audience | --request | --body | --signatures | --seconds) ((index += 1)) ;;
             -*) ;;
             *)
                 if ((${#operands[@]} == 0)) \
@@ -115,12 +115,14 @@ _signet() {
         'vault:migrate' | 'vault:trust' | 'operations:list' | 'operations:show' | \
             'operations:approve' | 'operations:reject' | 'operations:watch' | 'sessions:list' | \
             'sessions:end' | 'ssh:list' | 'ssh:new' | 'ssh:public' | 'ssh:remove' | \
-            'mac-token:add' | 'mac-token:list' | 'mac-token:remove' | 'mac-token:header') choice=${operands[0]} operands=("${operands[@]:1}") ;;
+            'ssh:allow' | 'mac-token:add' | 'mac-token:list' | 'mac-token:remove' | \
+            'mac-token:header') choice=${operands[0]} operands=("${operands[@]:1}") ;;
     esac
 
     case $cur in
         --account=* | --reader=* | --reason=* | --server=* | --name=* | --export=* | --to=* | \
-            --secret=* | --challenge=* | --audience=* | --request=* | --body=*) previous=${cur%%=*} cur=${cur#*=} ;;
+            --secret=* | --challenge=* | --audience=* | --request=* | --body=* | \
+            --signatures=* | --seconds=*) previous=${cur%%=*} cur=${cur#*=} ;;
     esac
     case $at:$previous in
         *:--account)
@@ -147,7 +149,8 @@ _signet() {
             compopt -o default 2> /dev/null
             return
             ;;
-        *:--reason | *:--server | *:--name | *:--export | *:--challenge | *:--audience) return ;;
+        *:--reason | *:--server | *:--name | *:--export | *:--challenge | *:--audience | \
+        *:--signatures | *:--seconds) return ;;
     esac
 
     if [[ $cur == -* ]]; then
@@ -174,7 +177,7 @@ _signet() {
                 --account --json --help) ;;
             operations) options=(--account --server --password --password-stdin --json --help) ;;
             sessions) options=(--all --account --server --password --password-stdin --json --help) ;;
-            ssh) options=(--account --json --password-stdin --help) ;;
+            ssh) options=(--account --json --password-stdin --signatures --seconds --help) ;;
             mac-token) options=(--body --account --server --json --help) ;;
             import-fprintd) options=(--account --password-stdin --json --help) ;;
             secret) options=(--help) ;;
@@ -197,9 +200,10 @@ _signet() {
         'sign|||'*) compopt -o default 2> /dev/null ;;
         'operations|||0') _signet_offer "$cur" < <(printf '%s\n' list show approve reject watch) ;;
         'sessions|||0') _signet_offer "$cur" < <(printf '%s\n' list end) ;;
-        'ssh|||0') _signet_offer "$cur" < <(printf '%s\n' list new public remove) ;;
+        'ssh|||0') _signet_offer "$cur" < <(printf '%s\n' list new public remove allow) ;;
         'ssh||public|0') _signet_offer "$cur" < <(_signet_strings name ssh list) ;;
         'ssh||remove|0') _signet_offer "$cur" < <(_signet_strings name ssh list) ;;
+        'ssh||allow|0') _signet_offer "$cur" < <(_signet_strings name ssh list) ;;
         'mac-token|||0') _signet_offer "$cur" < <(printf '%s\n' add list remove header) ;;
         'mac-token||remove|0') _signet_offer "$cur" < <(_signet_strings name mac-token list "${account[@]}") ;;
         'mac-token||header|0') _signet_offer "$cur" < <(_signet_strings name mac-token list "${account[@]}") ;;

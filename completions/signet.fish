@@ -46,7 +46,8 @@ function __signet_read
         end
         switch $word
             case '--account' '--reader' '--reason' '--server' '--name' '--export' '--to' \
-                '--secret' '--challenge' '--audience' '--request' '--body'
+                '--secret' '--challenge' '--audience' '--request' '--body' '--signatures' \
+                '--seconds'
                 set isValue $word
             case '-*'
             case '*'
@@ -60,8 +61,8 @@ function __signet_read
     switch "$__signet_at:$__signet_operands[1]"
         case 'vault:migrate' 'vault:trust' 'operations:list' 'operations:show' \
             'operations:approve' 'operations:reject' 'operations:watch' 'sessions:list' \
-            'sessions:end' 'ssh:list' 'ssh:new' 'ssh:public' 'ssh:remove' 'mac-token:add' \
-            'mac-token:list' 'mac-token:remove' 'mac-token:header'
+            'sessions:end' 'ssh:list' 'ssh:new' 'ssh:public' 'ssh:remove' 'ssh:allow' \
+            'mac-token:add' 'mac-token:list' 'mac-token:remove' 'mac-token:header'
             set -g __signet_choice $__signet_operands[1]
             set -e __signet_operands[1]
     end
@@ -114,7 +115,7 @@ complete -c signet -n '__signet_begins ""' -a login -d 'log in to a server with 
 complete -c signet -n '__signet_begins ""' -a sign -d 'sign files, a challenge or an HTTP request with a touch'
 complete -c signet -n '__signet_begins ""' -a operations -d 'review what servers ask you to approve: list, show, approve or reject with a touch, watch'
 complete -c signet -n '__signet_begins ""' -a sessions -d 'list your sessions at servers, and end them'
-complete -c signet -n '__signet_begins ""' -a ssh -d 'manage the keys for ssh that a touch unlocks: new, list, public, remove'
+complete -c signet -n '__signet_begins ""' -a ssh -d 'manage the keys for ssh that a touch unlocks: new, list, public, remove, allow'
 complete -c signet -n '__signet_begins ""' -a mac-token -d 'manage tokens that identify this device to servers without a touch: add, list, remove, header'
 complete -c signet -n '__signet_begins ""' -a import-fprintd -d 'import the fingers that fprintd has stored, without a new scan'
 complete -c signet -n '__signet_begins ""' -a secret -d 'store secrets that a touch releases'
@@ -160,6 +161,8 @@ complete -c signet -n '__signet_is sign' -l server -x -d 'use the key for this s
 complete -c signet -n '__signet_is sign' -l public-key -d 'print the public key, and a line for allowed_signers'
 complete -c signet -n '__signet_is operations sessions mac-token' -l server -x -d 'for this server only'
 complete -c signet -n '__signet_is sessions' -l all -d 'end all sessions at the server, including this device\'s'
+complete -c signet -n '__signet_is ssh' -l signatures -x -d 'how many signatures one touch allows, by default 10'
+complete -c signet -n '__signet_is ssh' -l seconds -x -d 'for how many seconds, at most and by default 60'
 complete -c signet -n '__signet_is "secret get"' -s n -l no-newline -d 'do not add a newline on a terminal; short form: -n'
 complete -c signet -n '__signet_is "secret get"' -l force -d 'show it on a terminal even if it is not text'
 complete -c signet -n '__signet_operand "enroll|||0"' -a 'left-thumb left-index left-middle left-ring left-little right-thumb right-index right-middle right-ring right-little'
@@ -170,9 +173,10 @@ complete -c signet -n '__signet_operand "config|--check||*"' -F
 complete -c signet -n '__signet_operand "sign|||*"' -F
 complete -c signet -n '__signet_operand "operations|||0"' -a 'list show approve reject watch'
 complete -c signet -n '__signet_operand "sessions|||0"' -a 'list end'
-complete -c signet -n '__signet_operand "ssh|||0"' -a 'list new public remove'
+complete -c signet -n '__signet_operand "ssh|||0"' -a 'list new public remove allow'
 complete -c signet -n '__signet_operand "ssh||public|0"' -a '(__signet_strings name ssh list)'
 complete -c signet -n '__signet_operand "ssh||remove|0"' -a '(__signet_strings name ssh list)'
+complete -c signet -n '__signet_operand "ssh||allow|0"' -a '(__signet_strings name ssh list)'
 complete -c signet -n '__signet_operand "mac-token|||0"' -a 'add list remove header'
 complete -c signet -n '__signet_operand "mac-token||remove|0"' -a '(__signet_strings name mac-token list $__signet_account)'
 complete -c signet -n '__signet_operand "mac-token||header|0"' -a '(__signet_strings name mac-token list $__signet_account)'

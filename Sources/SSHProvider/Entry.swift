@@ -39,8 +39,9 @@ public func sk_enroll(
 
 /// Signs after a touch.
 ///
-/// The flags of the key's file are not asked for: a touch is always needed, and the signature says
-/// that there was one.
+/// Of the flags of the key's file, one counts: whether the user must be verified, so that no grant of
+/// `signet ssh allow` serves. Otherwise a touch is needed unless there is one, and the signature says
+/// which.
 @c @implementation
 public func sk_sign(
     _ algorithm: UInt32, _ data: UnsafePointer<UInt8>?, _ dataLength: Int,
@@ -61,7 +62,8 @@ public func sk_sign(
         else { throw .badCall }
         _ = try unsafe ProviderCaller.name(in: options)
         let signature = try ProviderExchange(show: StandardError.show).sign(
-            data, account: account, application: application, handle: handle)
+            data, account: account, application: application, handle: handle,
+            wantsVerification: flags & UInt8(SIGNET_SK_USER_VERIFICATION) != 0)
         unsafe answer.pointee = try .answering(signature)
     }
 }

@@ -67,14 +67,16 @@ package struct ProviderExchange {
 
     /// Has data signed, after a touch.
     package func sign(
-        _ data: Bytes, account: AccountName, application: Bytes, handle: Bytes
+        _ data: Bytes, account: AccountName, application: Bytes, handle: Bytes,
+        wantsVerification: Bool = false
     ) throws(ProviderFault) -> SSHSignatureAnswer {
         let request = SSHSignRequest(
             account: account, timeoutMilliseconds: Self.touchMilliseconds,
-            application: application, handle: handle, data: data)
-        guard case .signature(let signature) = try touched(try? request.packet()) else {
-            throw .untrusted
-        }
+            application: application, handle: handle, data: data,
+            wantsVerification: wantsVerification)
+        guard case .signature(let signature) = try touched(try? request.packet()),
+            !wantsVerification || signature.flags == SSHSecurityKey.flags
+        else { throw .untrusted }
         return signature
     }
 

@@ -68,7 +68,7 @@ struct SSHAnswerTests {
         }
     }
 
-    @Test("a signature with other flags is refused", arguments: [0, 1, 4, 0x25, 0xFF] as [UInt8])
+    @Test("a signature with other flags is refused", arguments: [0, 2, 4, 0x25, 0xFF] as [UInt8])
     func flags(flags: UInt8) throws {
         let answer = SSHSignatureAnswer(
             flags: flags, counter: 1, numbers: Bytes(repeating: 1, count: 64))

@@ -98,7 +98,8 @@ extension Denial {
             .passwordElsewhere, .passwordNotAccepted, .fingerNotAccepted, .unknownSession,
             .sessionOver, .sessionsUnknown, .sshHandleMalformed, .sshHandleOfOtherMachine,
             .sshHandleOfOtherAccount, .unknownSshKey, .sshKeyInvalidated, .sshKeyExists,
-            .tooManySshKeys, .sshDataRefused, .sshOtherKey, .sshApplicationRefused, .passwordOnly:
+            .tooManySshKeys, .sshDataRefused, .sshOtherKey, .sshApplicationRefused, .passwordOnly,
+            .sshGrantsOff:
             .denied
         }
     }

@@ -86,6 +86,11 @@ extension Denial {
             .sshOtherKey, .sshApplicationRefused:
             SSHDenialReason(rawValue: reason.rawValue)?.text(subject: subject)
                 ?? "the request is not possible now"
+        case .sshGrantsOff:
+            """
+            on this machine each ssh signature needs a touch of its own. An administrator can allow \
+            grants with 'ssh.grants = allow' in signet.conf
+            """
         default: toLogin?.loginText(account: account) ?? "the request is not possible now"
         }
     }

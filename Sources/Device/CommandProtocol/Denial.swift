@@ -209,6 +209,8 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case sshApplicationRefused = 119
     /// A finger is being added or deleted, which only the password may authorise.
     case passwordOnly = 120
+    /// `ssh.grants` does not allow that one touch serves for several ssh signatures.
+    case sshGrantsOff = 135
 }
 
 /// A denial of any request, with the details that the user needs to continue.

@@ -152,6 +152,7 @@ extension DenialReason: ProtocolNamed {
         case .sshOtherKey: "sshOtherKey"
         case .sshApplicationRefused: "sshApplicationRefused"
         case .passwordOnly: "passwordOnly"
+        case .sshGrantsOff: "sshGrantsOff"
         }
     }
 }

@@ -60,6 +60,9 @@ extension SSHSignRequest: AccountRequest {
             timeoutMilliseconds: try frame.number(.timeoutMilliseconds),
             application: try frame.bytes(.sshApplication),
             handle: try frame.bytes(.sshKeyHandle), data: try frame.bytes(.sshData))
+        let wanted: UInt8? = try frame.numberIfPresent(.sshVerified)
+        guard wanted == nil || wanted == 1 else { throw .malformedValue }
+        wantsVerification = wanted == 1
     }
 }
 

@@ -212,6 +212,10 @@ package enum Settings {
         section: "vault", key: "timeout", standard: .duration(.seconds(10)),
         accepts: .duration(.seconds(1)...(.seconds(60)), orOff: false),
         purpose: "the longest time that a TPM command may take")
+    /// The setting `ssh.grants`.
+    package static let sshGrants = Setting(
+        section: "ssh", key: "grants", standard: .word(refuse), accepts: .choice([refuse, allow]),
+        purpose: "whether one touch may allow a few ssh signatures; see 'signet ssh allow'")
     /// The setting `relay.ca-file`.
     package static let relayAuthorities = Setting(
         section: "relay", key: "ca-file", standard: .word("system"), accepts: .text(256),
@@ -241,7 +245,8 @@ package enum Settings {
         ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, loginServices,
         loginAccounts, loginGroups, loginLid, loginSeat, loginOthers, loginWithoutLogind,
         loginWithoutSeat, loginConsoleUnits, loginDisplayManagers, keyringServices, vaultKind,
-        vaultTPM, vaultRegisters, vaultTimeout, relayAuthorities, relayPin, relayConnectTimeout,
+        vaultTPM, vaultRegisters, vaultTimeout, sshGrants, relayAuthorities, relayPin,
+        relayConnectTimeout,
         relayTimeout, relayProxy,
     ]
 }

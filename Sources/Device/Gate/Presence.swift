@@ -144,6 +144,11 @@ package struct PresenceExaminer: Sendable {
     /// `ClientProcess.programs`.
     package func programs(behind client: ClientProcess) -> [[UInt8]] { client.programs(facts) }
 
+    /// Whether a client descends from the root of a tree of processes now.
+    package func contains(_ client: ClientProcess, in tree: ProcessTree) -> Bool {
+        tree.contains(client, facts)
+    }
+
     /// Returns evidence that the requester behind a client is at the machine.
     ///
     /// - Throws: `notAtMachine` with the missing condition as its subject, `remoteSession`, or

@@ -140,7 +140,7 @@ package struct SSHKeyCountAnswer: Equatable, Sendable {
 
 /// A signature by an ssh key; ends `sshSign`.
 package struct SSHSignatureAnswer: Equatable, Sendable {
-    /// The flags that were signed: always those of `SSHSecurityKey`.
+    /// The flags that were signed: those of `SSHSecurityKey`, of a touch or of a grant.
     package var flags: UInt8
     /// The counter that was signed.
     package var counter: UInt32
@@ -164,7 +164,9 @@ package struct SSHSignatureAnswer: Equatable, Sendable {
     /// Reads the fields; throws for other flags than those of `SSHSecurityKey`.
     package init(from frame: inout FrameReader) throws(WireFault) {
         flags = try frame.number(.sshFlags)
-        guard flags == SSHSecurityKey.flags else { throw .malformedValue }
+        guard flags == SSHSecurityKey.flags || flags == SSHSecurityKey.presenceFlags else {
+            throw .malformedValue
+        }
         counter = try frame.number(.sshCounter)
         numbers = try frame.bytes(.sshNumbers)
     }

@@ -69,17 +69,20 @@ package struct SSHSignRequest: Equatable, Sendable {
     package var handle: Bytes
     /// What is to be signed, byte for byte; the daemon signs only what it can name.
     package var data: Bytes
+    /// Whether the signature has to state a verified user, so that no grant serves.
+    package var wantsVerification: Bool
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
         account: AccountName, timeoutMilliseconds: UInt32, application: Bytes, handle: Bytes,
-        data: Bytes
+        data: Bytes, wantsVerification: Bool = false
     ) {
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
         self.application = application
         self.handle = handle
         self.data = data
+        self.wantsVerification = wantsVerification
     }
 
     /// Appends the fields to a frame.
@@ -89,6 +92,7 @@ package struct SSHSignRequest: Equatable, Sendable {
         try frame.put(.sshApplication, application)
         try frame.put(.sshKeyHandle, handle)
         try frame.put(.sshData, data)
+        if wantsVerification { try frame.put(.sshVerified, number: UInt8(1)) }
     }
 
     /// Encodes the request; throws if a value does not fit its field.
@@ -150,4 +154,5 @@ extension Field {
     package static var sshFlags: Field { Field(166, size: 1) }
     package static var sshCounter: Field { Field(167, size: 4) }
     package static var sshNumbers: Field { Field(168, size: 64) }
+    package static var sshVerified: Field { Field(213, size: 1) }
 }

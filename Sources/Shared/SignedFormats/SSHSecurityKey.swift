@@ -38,8 +38,12 @@ package struct SSHSecurityKey: Equatable, Sendable {
 
     /// The flags of a signature: user presence and user verification.
     ///
-    /// Both are true of a finger that has matched, and nothing else makes a key sign.
+    /// Both are true of a finger that has matched for the signature.
     package static let flags: UInt8 = 0x05
+    /// The flags of a signature that a grant covers: user presence alone.
+    ///
+    /// The finger matched for the grant, a minute ago at most, and not for this signature.
+    package static let presenceFlags: UInt8 = 0x01
 
     /// The P-256 key.
     package let key: SSHPublicKey
@@ -75,7 +79,8 @@ package struct SSHSecurityKey: Equatable, Sendable {
     ///
     /// Both digests have 32 bytes, which is not checked.
     package static func signedData(
-        applicationDigest: [UInt8], counter: UInt32, messageDigest: [UInt8]
+        applicationDigest: [UInt8], flags: UInt8 = flags, counter: UInt32,
+        messageDigest: [UInt8]
     ) -> [UInt8] {
         var writer = SSHWriter()
         writer.put(raw: applicationDigest)

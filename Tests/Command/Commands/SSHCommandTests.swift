@@ -150,4 +150,53 @@ struct SSHCommandTests {
         #expect(try making([], status: 1).run.code == .denied)
         #expect(try making([], status: nil).run.code == .interrupted)
     }
+
+    /// A run of `signet ssh allow`, with the words that its command was run with.
+    private func allowing(
+        _ words: [String], _ answers: [DaemonStep], status: Int32? = 0
+    ) throws -> (run: Run, calls: [[String]]) {
+        let calls = Calls()
+        let run = try signet(["ssh", "allow"] + words, [listed(key("work")), answers]) {
+            environment in
+            environment.uid = 1
+            environment.runProgram = { (path, arguments) throws(SystemFault) in
+                calls.all.withLock { $0.append([path] + arguments) }
+                return status
+            }
+        }
+        return (run, calls.all.withLock { $0 })
+    }
+
+    @Test("allow runs the command once the finger has allowed it, and passes a failure on")
+    func allow() throws {
+        let words = ["--signatures", "3", "work", "namespace:git", "--", "git", "-x", "y"]
+        let answers: [DaemonStep] = [
+            .receive, .send(.notice(Notice(.touch))),
+            .send(.of(SSHAllowedAnswer(signatures: 3, seconds: 60))),
+        ]
+        let (run, calls) = try allowing(words, answers)
+        #expect(run.code == .done && run.output == "", "\(run.output)")
+        #expect(calls == [["/usr/bin/env", "git", "-x", "y"]])
+        #expect(run.errors.contains("may make 3 ssh signatures in 60 s for namespace:git"))
+        let asked = run.requests.last?.content as? SSHAllowRequest
+        #expect(asked?.signatures == 3 && asked?.seconds == 60)
+        #expect(try allowing(words, answers, status: 3).run.code == .denied)
+        let denied = try allowing(words, [.receive, .send(.denial(Denial(.sshGrantsOff)))])
+        #expect(denied.run.code == .denied && denied.calls.isEmpty)
+        #expect(denied.run.errors.contains("ssh.grants = allow"))
+    }
+
+    @Test("allow wants a destination and a command")
+    func allowMisuse() throws {
+        let misnamed = try signet(
+            ["ssh", "allow", "work", "server", "--", "true"], [listed(key("work"))]
+        ) { $0.uid = 1 }
+        #expect(misnamed.code == .usage && misnamed.errors.contains("server is not a destination"))
+        for words in [["work", "namespace:git"], ["work"], []] {
+            #expect(try signet(["ssh", "allow"] + words).code == .usage)
+        }
+        #expect(
+            try signet(["ssh", "allow", "--seconds", "61", "work", "namespace:git", "true"]).code
+                == .usage)
+    }
 }

@@ -50,7 +50,8 @@ package enum SSHKeyFrames: RequestFamily {
                 account: account, timeoutMilliseconds: .max,
                 application: Bytes(repeating: 0xFF, count: Limit.label),
                 handle: Bytes(repeating: 0xFF, count: Limit.label),
-                data: Bytes(repeating: 0xFF, count: SSHSignedData.longest))),
+                data: Bytes(repeating: 0xFF, count: SSHSignedData.longest),
+                wantsVerification: true)),
         .sshList(account: account),
         .sshRemove(account: account, key: .sample(0..<16)),
     ]
@@ -59,6 +60,10 @@ package enum SSHKeyFrames: RequestFamily {
         .of(SSHKeyMadeAnswer(key)), .of(SSHKeyMadeAnswer(longKey)),
         .of(SSHKeyAnswer(key)), .of(SSHKeyAnswer(longKey)),
         .of(SSHKeyCountAnswer(count: .max)),
+        .of(
+            SSHSignatureAnswer(
+                flags: SSHSecurityKey.presenceFlags, counter: 0,
+                numbers: Bytes(repeating: 0, count: 64))),
         .of(
             SSHSignatureAnswer(
                 flags: SSHSecurityKey.flags, counter: .max,

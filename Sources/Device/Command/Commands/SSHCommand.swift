@@ -18,18 +18,25 @@ import SignedFormats
 struct SSHCommand: Command {
     static let helpPosition = 177
     static let syntax = CommandSyntax(
-        "ssh", summary: "manage the keys for ssh that a touch unlocks: new, list, public, remove",
+        "ssh",
+        summary: "manage the keys for ssh that a touch unlocks: new, list, public, remove, allow",
         forms: [
             FormSyntax(word: "list", options: [.account, .json]),
             FormSyntax(word: "new", operands: [OperandSyntax(.newKeyName, count: 0...1)]),
             FormSyntax(word: "public", operands: [.keyName], options: [.account, .json]),
             FormSyntax(
                 word: "remove", operands: [.keyName], options: [.account, .passwordStdin, .json]),
+            FormSyntax(
+                word: "allow",
+                operands: [
+                    .keyName, "DESTINATION",
+                    OperandSyntax(ValueSyntax("COMMAND"), count: 1...Int.max),
+                ], options: [.signatures, .seconds]),
         ], misuse: SSHMessages.choose)
 
     let run: Invocation
 
-    /// `signet ssh list | new [NAME] | public NAME | remove NAME`
+    /// `signet ssh list | new [NAME] | public NAME | remove NAME | allow NAME DESTINATION COMMAND…`
     func perform() throws(CommandFault) {
         let words = run.arguments.operands
         switch (words.first, words.count) {
@@ -38,6 +45,7 @@ struct SSHCommand: Command {
         case ("new", 2): try makeKey(try name(words[1]))
         case ("public", 2): try showPublicKey(try name(words[1]))
         case ("remove", 2): try removeKey(try name(words[1]))
+        case ("allow", 4...): try allow(try name(words[1]), words[2], Array(words[3...]))
         default: throw .usage(SSHMessages.choose)
         }
     }
@@ -86,6 +94,16 @@ struct SSHCommand: Command {
                 "ssh-key-removed",
                 members: [("account", .bytes(account.bytes)), ("name", .bytes(name.bytes))]),
             [SSHMessages.removed(name)])
+    }
+
+    /// Has one touch allow a few signatures of what a command starts.
+    private func allow(
+        _ name: SSHKeyName, _ destination: String, _ command: [String]
+    ) throws(CommandFault) {
+        let account = try run.account()
+        try SSHAllowance(run: run).perform(
+            key: try key(name, of: account).handle.key, account: account,
+            destination: destination, command: command)
     }
 
     /// Has `ssh-keygen` make a key and write its files; its touch is asked for through the provider.
@@ -224,7 +242,8 @@ extension ValueSyntax {
 /// Messages of `signet ssh`.
 enum SSHMessages {
     /// The forms of the command.
-    static let choose: Text = "ssh takes list, new [NAME], public NAME or remove NAME"
+    static let choose: Text =
+        "ssh takes list, new [NAME], public NAME, remove NAME or allow NAME DESTINATION COMMAND"
     /// The heading above the keys.
     static let heading: [Text] = ["name", "since", "state", "vault", "application", "fingerprint"]
     /// A line below the keys if one cannot be used.

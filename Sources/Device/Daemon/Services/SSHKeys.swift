@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Configuration
 import Domain
 import Gate
 import LoginProtocol
@@ -18,7 +19,9 @@ import State
 /// key handle that OpenSSH stores is checked part by part, and proves nothing.
 @ServiceActor
 final class SSHKeys: RequestService {
+    let grants: SSHGrants
     let journal: DecisionJournal
+    let settings: Configuration
     let state: StateDirectory
     let vaults: Vaults
     let accounts: Accounts
@@ -28,7 +31,9 @@ final class SSHKeys: RequestService {
     let touches: Touches
 
     init(_ parts: Collaborators) {
+        grants = SSHGrants(clock: parts.clock, examiner: parts.examiner)
         journal = parts.journal
+        settings = parts.settings
         state = parts.state
         vaults = parts.vaults
         accounts = parts.accounts
@@ -44,7 +49,7 @@ extension SSHKeys {
     var handlers: [RequestHandler] {
         [
             RequestHandler(create), RequestHandler(sign), RequestHandler(list),
-            RequestHandler(remove),
+            RequestHandler(remove), RequestHandler(allow),
         ]
     }
 
@@ -112,14 +117,15 @@ extension SSHKeys {
     /// its receipt states.
     ///
     /// The names of the requesting programs are added to the purpose, which goes to the journal as
-    /// well.
+    /// well. A note of the daemon's own comes last.
     func plan(
         for request: any DaemonRequest.Type, account: Account, milliseconds: UInt32,
-        purpose: Bytes, client: any Client
+        purpose: Bytes, note: Bytes = [], client: any Client
     ) throws(Denial) -> (TouchPlan, SignedMatter) {
         let programs = Bytes(
             guards.programs(of: client).joined(separator: Bytes(" of ".utf8)))
-        let whole = programs.isEmpty ? purpose : purpose + Bytes(", by ".utf8) + programs
+        let whole =
+            (programs.isEmpty ? purpose : purpose + Bytes(", by ".utf8) + programs) + note
         client.purpose = Bytes(whole.prefix(Limit.purpose))
         var plan = guards.plan(for: request, account: account, milliseconds: milliseconds)
         plan.confirmed = Bytes(whole.prefix(Limit.purpose))

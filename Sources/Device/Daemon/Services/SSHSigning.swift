@@ -21,6 +21,11 @@ extension SSHKeys {
     ) async throws(Denial) -> Answer {
         let key = try await usableKey(for: request, account: account)
         let signable = try signable(request.data, by: key)
+        if let granted = try await granted(
+            request, signable, by: key, account: account, client: client)
+        {
+            return granted
+        }
         let purpose = signable.content.purpose { Self.fingerprint(ofKey: $0) }
         let (plan, matter) = try plan(
             for: SSHSignRequest.self, account: account,
@@ -43,6 +48,15 @@ extension SSHKeys {
         guard let handle = SSHKeyHandle(request.handle) else { throw Denial(.sshHandleMalformed) }
         guard handle.device == state.device else { throw Denial(.sshHandleOfOtherMachine) }
         guard handle.uid == account.uid else { throw Denial(.sshHandleOfOtherAccount) }
+        let key = try await usableKey(handle.key, account: account)
+        guard key.application == application else { throw Denial(.sshApplicationRefused) }
+        return key
+    }
+
+    /// The key with this id, if a touch could open it; see `usableKey(for:account:)`.
+    func usableKey(
+        _ identifier: SSHKeyID, account: Account
+    ) async throws(Denial) -> StoredSSHKey {
         await templates.openTemplates(of: account)
         return try accounts.reading(account) {
             guard let kept = try accounts.kept(account) else { throw Denial(.unknownSshKey) }
@@ -50,8 +64,7 @@ extension SSHKeys {
             try credentials.revokeIfUnfit(account, kept: kept, enrolment: enrolment)
             try credentials.revocation.revokeUnfitServerKeys(
                 account, kept: kept, enrolment: enrolment)
-            guard let key = try kept.sshKeys.key(handle.key) else { throw Denial(.unknownSshKey) }
-            guard key.application == application else { throw Denial(.sshApplicationRefused) }
+            guard let key = try kept.sshKeys.key(identifier) else { throw Denial(.unknownSshKey) }
             guard key.state == .good else {
                 throw Denial(.sshKeyInvalidated, subject: key.name.bytes)
             }
@@ -74,8 +87,9 @@ extension SSHKeys {
     }
 
     /// Signs once: advances the key's counter on disk, opens the key for the match, and signs.
-    private func signature(
-        _ signable: SSHSignable, by found: StoredSSHKey, account: Account,
+    func signature(
+        _ signable: SSHSignable, by found: StoredSSHKey, flags: UInt8 = SSHSecurityKey.flags,
+        account: Account,
         snapshot: AccountSnapshot, for touch: Touch<ScannedFinger>
     ) async throws(Denial) -> SSHSignatureAnswer {
         let keys = snapshot.kept.sshKeys
@@ -87,7 +101,8 @@ extension SSHKeys {
             else { throw try revoked(present, account: account, snapshot: snapshot) }
             let key = try keys.advance(present)
             do throws(VaultError) {
-                return try await opened(key, signing: signable, snapshot: snapshot, for: touch)
+                return try await opened(
+                    key, signing: signable, flags: flags, snapshot: snapshot, for: touch)
             } catch .doesNotOpen {
                 let now = try keys.key(found.identifier)
                 throw try now.map {
@@ -111,7 +126,8 @@ extension SSHKeys {
 
     /// Opens a key in its vault for the match, and signs with its present counter.
     private func opened(
-        _ key: StoredSSHKey, signing signable: SSHSignable, snapshot: AccountSnapshot,
+        _ key: StoredSSHKey, signing signable: SSHSignable, flags: UInt8,
+        snapshot: AccountSnapshot,
         for touch: Touch<ScannedFinger>
     ) async throws(VaultError) -> SSHSignatureAnswer {
         guard let sealed = key.sealed(for: snapshot.enrolment.state) else { throw .doesNotOpen }
@@ -123,7 +139,7 @@ extension SSHKeys {
         let data: Bytes
         do throws(CryptoFault) {
             data = SSHSecurityKey.signedData(
-                applicationDigest: try SHA256.digest(key.application.bytes),
+                applicationDigest: try SHA256.digest(key.application.bytes), flags: flags,
                 counter: key.counter, messageDigest: try SHA256.digest(signable.data))
         } catch { throw .crypto(error) }
         let numbers = try await vaults.call(key.vault) { vault throws(VaultError) in
@@ -132,12 +148,12 @@ extension SSHKeys {
             return try ready.sign(data, context: context, for: touch.match)
         }
         return SSHSignatureAnswer(
-            flags: SSHSecurityKey.flags, counter: key.counter, numbers: numbers.r + numbers.s)
+            flags: flags, counter: key.counter, numbers: numbers.r + numbers.s)
     }
 
     /// The fingerprint of a key blob as `ssh-keygen -l` shows it; a text that says so if hashing
     /// failed.
-    private static func fingerprint(ofKey blob: Bytes) -> Bytes {
+    static func fingerprint(ofKey blob: Bytes) -> Bytes {
         guard let digest = try? SHA256.digest(blob) else { return Bytes("unknown".utf8) }
         return Bytes("SHA256:".utf8)
             + Base64.encode(digest, alphabet: .standard).filter { $0 != UInt8(ascii: "=") }

@@ -261,7 +261,7 @@ extension TouchGuards {
     /// Whether `login.lid` denies a touch: logind's answer counts, then the kernel's.
     ///
     /// If neither is known, the lid counts as open.
-    private func isLidClosed() async -> Bool {
+    func isLidClosed() async -> Bool {
         guard settings.word(Settings.loginLid) == Settings.refuse else { return false }
         let kernel = Lids.areClosed(in: lids)
         return await logind.isLidClosed(elseAsking: kernel != nil) ?? kernel ?? false

@@ -290,7 +290,7 @@ extension Touches {
     /// signature.
     ///
     /// A chain of receipts that was cut or changed is logged, and does not prevent the touch.
-    private func reserve(
+    func reserve(
         _ account: Account, snapshot: AccountSnapshot, in slot: ReceiptSlot
     ) throws(Denial) -> ReceiptTicket {
         try accounts.reading(account) { () throws(StoreFault) in

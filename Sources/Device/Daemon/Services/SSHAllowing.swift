@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Configuration
+import Domain
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import SSHProtocol
+import SignedFormats
+import State
+
+extension SSHKeys {
+    /// How often it is looked whether a grant may still hold.
+    private static let examination = Duration.milliseconds(250)
+
+    /// Has one touch allow a few signatures, and holds the grant until it ends.
+    ///
+    /// Throws `sshGrantsOff` unless the administrator has turned grants on, `unknownSshKey`,
+    /// `sshKeyInvalidated`, the denials of the touch, and the denial of what ends the grant before
+    /// its time: a closed lid, a session that is no longer in front, a lockout, changed fingers.
+    func allow(
+        _ request: SSHAllowRequest, account: Account, client: any Client
+    ) async throws(Denial) -> Answer {
+        guard settings.word(Settings.sshGrants) == Settings.allow else {
+            throw Denial(.sshGrantsOff)
+        }
+        _ = try await usableKey(request.key, account: account)
+        let (plan, matter) = try plan(
+            for: SSHAllowRequest.self, account: account,
+            milliseconds: request.timeoutMilliseconds, purpose: request.purpose, client: client)
+        var earlier: EarlierTouch?
+        _ = try await touches.afterTouch(plan, matter: matter, client: client) {
+            (snapshot, touch) throws(Denial) in
+            earlier = EarlierTouch(touch: touch, snapshot: snapshot)
+            return .done(DoneAnswer())
+        }
+        guard let earlier else { throw Denial(.cancelled) }
+        let grant = try grants.begin(request, account: account, earlier: earlier, client: client)
+        defer { grants.end(grant) }
+        await client.send(
+            .of(SSHAllowedAnswer(signatures: request.signatures, seconds: request.seconds)))
+        while !Task.isCancelled {
+            let left = grants.timeLeft(of: grant)
+            guard left > .zero else { break }
+            _ = await interruptible(by: grant.ending) {
+                await limited(to: min(left, Self.examination)) { await untilCancelled() }
+            }
+            try await examine(grant, plan: plan, account: account)
+        }
+        if let denial = grant.denial { throw denial }
+        if Task.isCancelled { throw Denial(.cancelled) }
+        return .done(DoneAnswer())
+    }
+
+    /// Throws, and ends the grant, unless everything still holds that a touch needs.
+    private func examine(
+        _ grant: SSHGrant, plan: TouchPlan, account: Account
+    ) async throws(Denial) {
+        do throws(Denial) {
+            let earlier = grant.earlier
+            try guards.examiner.examine(earlier.touch.match.presence)
+            if await guards.isLidClosed() { throw Denial(.lidClosed) }
+            if guards.logind.isSuspending
+                || guards.logind.suspensions != earlier.touch.suspensions
+            {
+                throw Denial(.suspending)
+            }
+            if let lockout = try await credentials.lockout(of: account, for: .report) {
+                throw lockout
+            }
+            guard earlier.isOf(try credentials.snapshot(of: account)) else {
+                throw Denial(.changedMeanwhile)
+            }
+        } catch {
+            grant.end(because: error)
+            throw error
+        }
+    }
+
+    /// Signs without a touch of its own what a grant covers; nil if none does.
+    ///
+    /// Everything that must hold before a finger is asked for must hold for this signature as well,
+    /// and a guard that does not pass ends the grant. The signature states that the user was
+    /// present, and not that the user was verified, since the finger matched for the grant. It
+    /// leaves a receipt of its own, which says so.
+    func granted(
+        _ request: SSHSignRequest, _ signable: SSHSignable, by key: StoredSSHKey,
+        account: Account, client: any Client
+    ) async throws(Denial) -> Answer? {
+        guard !request.wantsVerification,
+            let grant = grants.covering(
+                signable.content, by: key.identifier, account: account, client: client,
+                fingerprint: { Self.fingerprint(ofKey: $0) })
+        else { return nil }
+        let purpose = signable.content.purpose { Self.fingerprint(ofKey: $0) }
+        let plan = guards.plan(
+            for: SSHSignRequest.self, account: account, milliseconds: request.timeoutMilliseconds)
+        do throws(Denial) {
+            _ = try await guards.admit(plan, client: client)
+            try await examine(grant, plan: plan, account: account)
+        } catch {
+            grant.end(because: error)
+            throw error
+        }
+        guard let granted = grants.use(grant) else { return nil }
+        let (_, matter) = try self.plan(
+            for: SSHSignRequest.self, account: account,
+            milliseconds: request.timeoutMilliseconds, purpose: purpose, note: granted.note,
+            client: client)
+        let snapshot = try await LaterReceipts(touches: touches).add(
+            matter, account: account, for: granted.earlier, within: plan.timeout)
+        return .of(
+            try await signature(
+                signable, by: key, flags: SSHSecurityKey.presenceFlags, account: account,
+                snapshot: snapshot, for: granted.earlier.touch))
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Crypto
+import Domain
+import Glibc
+import LoginProtocol
+import SSHProtocol
+import SignedFormats
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    @Suite("a grant of ssh signatures") struct SSHAllowTests {
+        private static let name = Person.daemon.account
+        private static let on = "[ssh]\ngrants = allow\n"
+
+        private func fixture(_ configuration: String = on) throws -> DaemonFixture {
+            let fixture = try DaemonFixture([.text], configuration: configuration)
+            try fixture.enrol(.daemon, as: "one")
+            return fixture
+        }
+
+        private func destination(_ text: String) throws -> SSHDestination {
+            try #require(SSHDestination(Bytes(text.utf8)))
+        }
+
+        private func host() throws -> SSHDestination {
+            let digest = try SHA256.digest(SSHData.hostKey)
+            let text = Base64.encode(digest, alphabet: .standard).filter { $0 != 0x3D }
+            return try destination("SHA256:" + String(decoding: text, as: UTF8.self))
+        }
+
+        private func request(
+            _ key: SSHKeyContent, _ destination: SSHDestination, signatures: UInt32 = 2,
+            seconds: UInt32 = 60
+        ) -> Request {
+            .sshAllow(
+                SSHAllowRequest(
+                    account: Self.name, timeoutMilliseconds: 20_000, key: key.handle.key,
+                    destination: destination, signatures: signatures, seconds: seconds))
+        }
+
+        /// Asks for a grant, and touches for it.
+        private func allow(
+            _ fixture: DaemonFixture, _ request: Request
+        ) throws -> TestClient {
+            let client = try fixture.client(.daemon)
+            try client.send(request)
+            try client.wait(for: .touch)
+            try fixture.text.send(.scan("one"))
+            while let answer = try client.next() {
+                if answer.own(SSHAllowedAnswer.self) != nil { return client }
+                try #require(!answer.isLast, "\(answer)")
+            }
+            throw ClientFault.ended(client.heard)
+        }
+
+        private func signing(
+            _ data: Bytes, _ key: SSHKeyContent, verified: Bool = false
+        ) -> Request {
+            .sshSign(
+                SSHSignRequest(
+                    account: Self.name, timeoutMilliseconds: 20_000,
+                    application: key.application.bytes, handle: key.handle.bytes, data: data,
+                    wantsVerification: verified))
+        }
+
+        /// Signs without a touch.
+        private func signs(
+            _ fixture: DaemonFixture, _ data: Bytes, _ key: SSHKeyContent, counter: UInt32
+        ) throws {
+            let client = try fixture.client(.daemon)
+            let answer = try client.ask(signing(data, key))
+            let signature = try #require(answer.own(SSHSignatureAnswer.self), "\(answer)")
+            #expect(!client.heard.contains { $0.notice?.kind == .touch })
+            #expect(signature.flags == 0x01 && signature.counter == counter)
+            let number = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: counter >> UInt32($0)) }
+            let signed =
+                try SHA256.digest(key.application.bytes) + [1] + number + SHA256.digest(data)
+            let numbers = try #require(
+                P256Signature(
+                    r: Bytes(signature.numbers.prefix(32)), s: Bytes(signature.numbers.suffix(32))))
+            let point = try P256PublicKey(point: key.publicKey.bytes)
+            #expect(try point.verifies(numbers, message: signed))
+        }
+
+        /// Checks that a touch is asked for, as if there were no grant.
+        private func needsTouch(_ fixture: DaemonFixture, _ request: Request) throws {
+            let client = try fixture.client(.daemon)
+            try client.send(request)
+            try client.wait(for: .touch)
+            try client.send(.cancel)
+            #expect(try client.last().reason == .cancelled)
+        }
+
+        private func login(_ key: SSHKeyContent, host: Bytes? = nil) throws -> Bytes {
+            let blob = SSHSecurityKey(
+                key: try #require(SSHPublicKey(key.publicKey)), application: key.application
+            ).blob
+            return SSHData.Request.with {
+                $0.keyBlob = SSHData.string(blob)
+                if let host { $0.host = SSHData.string(host) }
+            }
+        }
+
+        private func purposes(_ fixture: DaemonFixture) throws -> [String] {
+            try fixture.verifiedReceipts().map {
+                String(decoding: $0.statement.purpose, as: UTF8.self)
+            }
+        }
+
+        @Test("is off unless an administrator has turned it on")
+        func off() throws {
+            let fixture = try fixture("")
+            let key = try fixture.makeSSHKey()
+            let client = try fixture.client(.daemon)
+            #expect(try client.ask(request(key, try host())).reason == .sshGrantsOff)
+            #expect(!client.heard.contains { $0.notice?.kind == .touch })
+        }
+
+        @Test("covers its number of logins at one host key, each with a receipt that says so")
+        func logins() throws {
+            let fixture = try fixture()
+            let key = try fixture.makeSSHKey()
+            let host = try host()
+            let client = try allow(fixture, request(key, host))
+            try signs(fixture, try login(key), key, counter: 1)
+            try signs(fixture, try login(key), key, counter: 2)
+            #expect(try client.last().done != nil)
+            try needsTouch(fixture, signing(try login(key), key))
+            let texts = try purposes(fixture)
+            let fingerprint = String(decoding: host.text, as: UTF8.self)
+            #expect(texts.count == 4)
+            #expect(texts[1] == "allow 2 ssh signatures in 60 s for \(fingerprint)")
+            for (text, number) in zip(texts[2...], 1...) {
+                #expect(
+                    text == "ssh alice (host key \(fingerprint)), \(number) of 2 that a touch has "
+                        + "allowed")
+            }
+        }
+
+        @Test("covers neither another host key nor a login without one, nor a file")
+        func destinations() throws {
+            let fixture = try fixture()
+            let key = try fixture.makeSSHKey()
+            let client = try allow(fixture, request(key, try host(), signatures: 9))
+            let other =
+                SSHData.string("ssh-ed25519") + SSHData.string([UInt8](repeating: 8, count: 32))
+            try needsTouch(fixture, signing(try login(key, host: other), key))
+            var unbound = SSHData.Request.unbound
+            unbound.keyBlob = SSHData.string(
+                SSHSecurityKey(
+                    key: try #require(SSHPublicKey(key.publicKey)), application: key.application
+                ).blob)
+            try needsTouch(fixture, signing(unbound.bytes, key))
+            try needsTouch(fixture, signing(SSHData.Signature().bytes, key))
+            try signs(fixture, try login(key), key, counter: 1)
+            try client.send(.cancel)
+            #expect(try client.last().reason == .cancelled)
+        }
+
+        @Test("covers files only in the namespace that it names")
+        func namespaces() throws {
+            let fixture = try fixture()
+            let key = try fixture.makeSSHKey()
+            let client = try allow(fixture, request(key, try destination("namespace:git")))
+            try signs(fixture, SSHData.Signature().bytes, key, counter: 1)
+            var other = SSHData.Signature()
+            other.namespace = SSHData.string("file")
+            try needsTouch(fixture, signing(other.bytes, key))
+            try needsTouch(fixture, signing(try login(key), key))
+            try signs(fixture, SSHData.Signature().bytes, key, counter: 2)
+            #expect(try client.last().done != nil)
+        }
+
+        @Test("covers no other key, and nothing for which the user must be verified")
+        func others() throws {
+            let fixture = try fixture()
+            let key = try fixture.makeSSHKey()
+            let other = try fixture.makeSSHKey()
+            let client = try allow(fixture, request(key, try host(), signatures: 9))
+            try needsTouch(fixture, signing(try login(other), other))
+            try needsTouch(fixture, signing(try login(key), key, verified: true))
+            try signs(fixture, try login(key), key, counter: 1)
+            try client.send(.cancel)
+            #expect(try client.last().reason == .cancelled)
+        }
+
+        @Test("ends after its time, and with its client")
+        func time() throws {
+            let fixture = try fixture()
+            let key = try fixture.makeSSHKey()
+            let client = try allow(fixture, request(key, try host(), signatures: 9, seconds: 30))
+            try signs(fixture, try login(key), key, counter: 1)
+            try fixture.passTime(31)
+            #expect(try client.last().done != nil)
+            try needsTouch(fixture, signing(try login(key), key))
+            let next = try allow(fixture, request(key, try host(), signatures: 9))
+            try next.send(.cancel)
+            #expect(try next.last().reason == .cancelled)
+            try needsTouch(fixture, signing(try login(key), key))
+        }
+
+        @Test("ends with the daemon, with the lid, and with a change of fingers")
+        func ends() throws {
+            let fixture = try fixture()
+            let key = try fixture.makeSSHKey()
+            _ = try allow(fixture, request(key, try host(), signatures: 9))
+            try fixture.restart(by: SIGKILL)
+            try needsTouch(fixture, signing(try login(key), key))
+
+            let lid = try allow(fixture, request(key, try host(), signatures: 9))
+            try fixture.setLid("state:      closed\n")
+            #expect(try lid.last().reason == .lidClosed)
+            try fixture.setLid("state:      open\n")
+            try needsTouch(fixture, signing(try login(key), key))
+
+            let changed = try allow(fixture, request(key, try host(), signatures: 9))
+            #expect(try fixture.enrolWithPassword(.leftIndex, as: "two").done != nil)
+            #expect(try changed.last().denial != nil)
+            try needsTouch(fixture, signing(try login(key), key))
+        }
+
+        @Test("ends with a lockout")
+        func lockout() throws {
+            let fixture = try fixture()
+            let key = try fixture.makeSSHKey()
+            let client = try allow(fixture, request(key, try host(), signatures: 9))
+            try fixture.setFailures(20, of: .daemon)
+            #expect(try client.last().denial != nil)
+            let refused = try fixture.client(.daemon)
+            #expect(try refused.ask(signing(try login(key), key)).denial != nil)
+            #expect(!refused.heard.contains { $0.notice?.kind == .touch })
+        }
+
+        @Test("is made for no finger that does not match, for no key that is gone, and not by root")
+        func refusals() throws {
+            let fixture = try fixture()
+            let key = try fixture.makeSSHKey()
+            let asked = request(key, try host())
+            let stranger = try fixture.touchEach(
+                asked, with: "two", client: fixture.client(.daemon))
+            #expect(stranger.reason == .noMatch)
+            try needsTouch(fixture, signing(try login(key), key))
+            for person in [Person.root, .bin] {
+                #expect(try fixture.client(person).ask(asked).reason == .notPermitted)
+            }
+            #expect(
+                try fixture.ask(.sshRemove(account: Self.name, key: key.handle.key)).done != nil)
+            #expect(try fixture.client(.daemon).ask(asked).reason == .unknownSshKey)
+        }
+    }
+}
