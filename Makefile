@@ -63,7 +63,7 @@ DESKTOP_DEBS = debootstrap python3 util-linux
 BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build module programs site catalogues demo screen test programs-table check \
+.PHONY: help deps build module programs site catalogues demo screen test openssh-test programs-table check \
 	format-check graph-check new-command-test fprintd-test bench fuzz pot generated install uninstall deb deb-test machine-test \
 	desktop-test clean
 
@@ -164,6 +164,13 @@ fprintd-test: deps ## run fprintd's own test suite against signet-fprint (FPRINT
 	$(SWIFT_BUILD) --product testreader
 	$(SWIFT_BUILD) --product testfixture
 	$(AS_ROOT) env FPRINTD=$(FPRINTD) Tests/Fprintd/run $(TESTS)
+
+openssh-test: deps module ## run OpenSSH's regression tests with our provider (ONLY="krl …")
+	@checks/packages dpkg-dev zlib1g-dev libssl-dev
+	$(SWIFT_BUILD) --product testfixture
+	$(SWIFT_BUILD) --product testreader
+	$(SWIFT_BUILD) --product signet
+	$(AS_ROOT) Tests/OpenSSH/run $(ONLY)
 
 bench: build ## measure, side by side with pam_fprintd and fprintd
 	@checks/packages $(BENCH_DEBS)
