@@ -166,6 +166,10 @@ func programs() -> Package {
                 dependencies: ["Domain", "LoginProtocol", "SSHProtocol", "SignedFormats"],
                 path: "Sources/Device/CommandProtocol",
                 swiftSettings: common, plugins: ["Listing"]),
+            // What is said on an ssh agent's socket.
+            .target(
+                name: "SSHAgentProtocol", dependencies: ["Domain", "SignedFormats"],
+                path: "Sources/Device/SSHAgentProtocol", swiftSettings: common),
             // The interface that desktops use: which calls are in order, and what they are told.
             .target(
                 name: "DesktopInterface",
@@ -521,6 +525,10 @@ func programs() -> Package {
                     "TestSupport",
                 ],
                 path: "Tests/SSHProtocol", swiftSettings: common),
+            .testTarget(
+                name: "SSHAgentProtocolTests",
+                dependencies: ["SSHAgentProtocol", "SignedFormats", "TestSupport"],
+                path: "Tests/SSHAgentProtocol", swiftSettings: common),
             .testTarget(
                 name: "SSHProviderTests",
                 dependencies: [

@@ -68,6 +68,9 @@ let package = Package(
             path: "Sources/Device/CommandProtocol",
             swiftSettings: common, plugins: ["Listing"]),
         .target(
+            name: "SSHAgentProtocol", dependencies: ["Domain", "SignedFormats"],
+            path: "Sources/Device/SSHAgentProtocol", swiftSettings: common),
+        .target(
             name: "CommandMessages",
             dependencies: [
                 "CommandProtocol", "Domain", "LoginMessages", "LoginProtocol", "SSHProtocol",
@@ -192,7 +195,9 @@ let package = Package(
                 "Configuration", "Crypto", "DBus", "Doctor", "Domain", "FingerprintReader",
                 "FrameSamples", "HTTPServer", "JSONFormat", "LoginMessages", "LoginProtocol",
                 "MainContext",
-                "ModuleOptions", "ReaderProtocol", "RelyingParty", "SSHProtocol", "Sealing",
+                "ModuleOptions", "ReaderProtocol", "RelyingParty", "SSHAgentProtocol",
+                "SSHProtocol",
+                "Sealing",
                 "SignedFormats",
                 "State", "TPM", "TPMStructures", "TestSupport",
             ],

@@ -12,17 +12,17 @@ package enum SSHFault: Error, Equatable {
 /// Encodes the data types of RFC 4251, section 5: `uint32`, `string` and `mpint`.
 ///
 /// Callers pass only short values; no length is checked against the 32 bits of the format.
-struct SSHWriter {
-    private(set) var bytes: [UInt8] = []
+package struct SSHWriter {
+    package private(set) var bytes: [UInt8] = []
 
     /// Creates an empty writer whose reserved capacity suffices for nearly every value.
-    init() { bytes.reserveCapacity(256) }
+    package init() { bytes.reserveCapacity(256) }
 
-    mutating func put(raw: [UInt8]) {
+    package mutating func put(raw: [UInt8]) {
         bytes.append(contentsOf: raw)
     }
 
-    mutating func put(number: UInt32) {
+    package mutating func put(number: UInt32) {
         var shift: UInt32 = 32
         while shift > 0 {
             shift -= 8
@@ -30,13 +30,13 @@ struct SSHWriter {
         }
     }
 
-    mutating func put(_ string: [UInt8]) {
+    package mutating func put(_ string: [UInt8]) {
         put(number: UInt32(truncatingIfNeeded: string.count))
         put(raw: string)
     }
 
     /// Writes an unsigned big-endian number as an `mpint` in its shortest form.
-    mutating func put(unsigned number: [UInt8]) {
+    package mutating func put(unsigned number: [UInt8]) {
         var digits = [UInt8](number.drop { $0 == 0 })
         if let first = digits.first, first >= 0x80 { digits.insert(0, at: 0) }
         put(digits)
@@ -48,12 +48,12 @@ struct SSHWriter {
 /// Each length is compared with a limit of the caller's and with the remaining bytes before
 /// anything is copied. `.tooLong` is thrown for a string above its limit, `.truncated` if fewer
 /// bytes are left than announced, and `.trailing` by `end()` if bytes are left over.
-struct SSHReader {
+package struct SSHReader {
     private let bytes: [UInt8]
     private var position: Int
     private let limit: Int
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.init(bytes, range: 0..<bytes.count)
     }
 
@@ -63,38 +63,38 @@ struct SSHReader {
         limit = range.upperBound
     }
 
-    mutating func number() throws(SSHFault) -> UInt32 {
+    package mutating func number() throws(SSHFault) -> UInt32 {
         var number: UInt32 = 0
         for place in try skip(4) { number = number << 8 | UInt32(bytes[place]) }
         return number
     }
 
-    mutating func byte() throws(SSHFault) -> UInt8 {
+    package mutating func byte() throws(SSHFault) -> UInt8 {
         bytes[try skip(1).lowerBound]
     }
 
     /// Consumes bytes that have no length before them.
-    mutating func skipped(_ count: Int) throws(SSHFault) {
+    package mutating func skipped(_ count: Int) throws(SSHFault) {
         _ = try skip(count)
     }
 
-    mutating func string(cap: Int) throws(SSHFault) -> [UInt8] {
+    package mutating func string(cap: Int) throws(SSHFault) -> [UInt8] {
         [UInt8](bytes[try range(cap: cap)])
     }
 
     /// Consumes the next string and returns whether it equals the given one.
-    mutating func isNext(_ string: StaticString, cap: Int) throws(SSHFault) -> Bool {
+    package mutating func isNext(_ string: StaticString, cap: Int) throws(SSHFault) -> Bool {
         string.isSpelled(by: bytes[try range(cap: cap)])
     }
 
     /// Consumes as many bytes as the text has, without a length before them, and returns whether
     /// they equal the text.
-    mutating func isNext(raw text: StaticString) throws(SSHFault) -> Bool {
+    package mutating func isNext(raw text: StaticString) throws(SSHFault) -> Bool {
         text.isSpelled(by: bytes[try skip(text.utf8CodeUnitCount)])
     }
 
     /// Returns a reader for the contents of the next string.
-    mutating func inside(cap: Int) throws(SSHFault) -> SSHReader {
+    package mutating func inside(cap: Int) throws(SSHFault) -> SSHReader {
         SSHReader(bytes, range: try range(cap: cap))
     }
 
@@ -102,7 +102,7 @@ struct SSHReader {
     ///
     /// Throws `.malformed` for zero, a negative number, or one that is not in its shortest form,
     /// and `.tooLong` for a number of more than `count` bytes.
-    mutating func unsigned(count: Int) throws(SSHFault) -> [UInt8] {
+    package mutating func unsigned(count: Int) throws(SSHFault) -> [UInt8] {
         var digits = bytes[try range(cap: count + 1)]
         guard let first = digits.first, first < 0x80 else { throw .malformed }
         if first == 0 {
@@ -115,7 +115,7 @@ struct SSHReader {
         return number
     }
 
-    func end() throws(SSHFault) {
+    package func end() throws(SSHFault) {
         guard position == limit else { throw .trailing }
     }
 

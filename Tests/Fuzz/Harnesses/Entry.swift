@@ -12,7 +12,7 @@ private let harnesses: [any Harness.Type] = [
     Authorizations.self, ActivationCodes.self, WebTokens.self,
     RequestHeads.self, TemplateTexts.self, JSONDocuments.self,
     LoginServers.self, RelayRequests.self, RelayAnswers.self, ReaderQuestions.self,
-    ReaderReplies.self, SSHData.self, SSHHandles.self,
+    ReaderReplies.self, SSHData.self, SSHHandles.self, AgentStreams.self, HostSignatures.self,
 ]
 
 /// Set once by the first call, before any input comes.
