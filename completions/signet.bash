@@ -178,6 +178,7 @@ _signet() {
             operations) options=(--account --server --password --password-stdin --json --help) ;;
             sessions) options=(--all --account --server --password --password-stdin --json --help) ;;
             ssh) options=(--account --json --password-stdin --signatures --seconds --help) ;;
+            ssh) options=(--account --json --agent --password-stdin --help) ;;
             mac-token) options=(--body --account --server --json --help) ;;
             import-fprintd) options=(--account --password-stdin --json --help) ;;
             secret) options=(--help) ;;

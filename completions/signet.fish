@@ -163,6 +163,7 @@ complete -c signet -n '__signet_is operations sessions mac-token' -l server -x -
 complete -c signet -n '__signet_is sessions' -l all -d 'end all sessions at the server, including this device\'s'
 complete -c signet -n '__signet_is ssh' -l signatures -x -d 'how many signatures one touch allows, by default 10'
 complete -c signet -n '__signet_is ssh' -l seconds -x -d 'for how many seconds, at most and by default 60'
+complete -c signet -n '__signet_is ssh' -l agent -d 'make a plain key for signet-agent, without a file'
 complete -c signet -n '__signet_is "secret get"' -s n -l no-newline -d 'do not add a newline on a terminal; short form: -n'
 complete -c signet -n '__signet_is "secret get"' -l force -d 'show it on a terminal even if it is not text'
 complete -c signet -n '__signet_operand "enroll|||0"' -a 'left-thumb left-index left-middle left-ring left-little right-thumb right-index right-middle right-ring right-little'

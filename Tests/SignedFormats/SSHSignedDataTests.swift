@@ -6,7 +6,7 @@ import Testing
 @Suite("What an ssh key signs")
 struct SSHSignedDataTests {
     private func signable(_ data: [UInt8]) throws(SSHSignable.Fault) -> SSHSignable {
-        try SSHSignable(data, by: SSHData.key)
+        try SSHSignable(data, by: .securityKey(SSHData.key))
     }
 
     private func purpose(_ data: [UInt8]) throws -> String {
@@ -119,6 +119,30 @@ struct SSHSignedDataTests {
         #expect(isRefused(SSHData.Request.with { $0.host = [] }))
     }
 
+    @Test("a key of one kind signs no login of the other, though the point is the same")
+    func kinds() throws {
+        let agent = SSHSignerKey.agent(SSHData.key.key)
+        let plain = SSHData.Request.with {
+            $0.algorithm = SSHData.string("ecdsa-sha2-nistp256")
+            $0.keyBlob = SSHData.string(SSHData.key.key.blob)
+        }
+        guard case .authentication(let request) = try SSHSignable(plain, by: agent).content else {
+            throw TestFault.noFixture("a login")
+        }
+        #expect(request.sessionID == [UInt8](repeating: 1, count: 32))
+        #expect(throws: SSHSignable.Fault.form(.unsupported)) { try signable(plain) }
+        #expect(throws: SSHSignable.Fault.form(.unsupported)) {
+            try SSHSignable(SSHData.Request().bytes, by: agent)
+        }
+        // The algorithm of one kind with the key of the other.
+        let mixed = SSHData.Request.with { $0.algorithm = SSHData.string("ecdsa-sha2-nistp256") }
+        #expect(throws: SSHSignable.Fault.otherKey) { try SSHSignable(mixed, by: agent) }
+        let crossed = SSHData.Request.with { $0.keyBlob = SSHData.string(SSHData.key.key.blob) }
+        #expect(throws: SSHSignable.Fault.otherKey) { try signable(crossed) }
+        #expect(SSHSignerKey(key: SSHData.key.key, application: .agent) == agent)
+        #expect(SSHApplication(SSHApplication.agent.bytes) == nil)
+    }
+
     @Test("a request with another key is refused, and said to be one")
     func otherKey() throws {
         let point = [4] + [UInt8](repeating: 8, count: 64)
@@ -131,7 +155,7 @@ struct SSHSignedDataTests {
             #expect(throws: SSHSignable.Fault.otherKey) { try signable(data) }
         }
         #expect(throws: SSHSignable.Fault.otherKey) {
-            try SSHSignable(SSHData.Request().bytes, by: other)
+            try SSHSignable(SSHData.Request().bytes, by: .securityKey(other))
         }
     }
 

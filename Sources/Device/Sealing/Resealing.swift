@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Gate
+import SignedFormats
 
 // Where a key is sealed to another context without being opened for use, whatever the vault. A
 // vault does that only with a `ResealPermission`, and no other file can create one. There are two
@@ -57,8 +58,12 @@ extension AuthorizedChange {
 extension SealingContext {
     /// Whether a key that is sealed to this context outlives an authorised change of fingers.
     ///
-    /// Only keys for ssh do: their relying party is an application that begins with `ssh`.
-    fileprivate var survivesAuthorizedChange: Bool { relyingParty.hasPrefix("ssh:") }
+    /// Only keys for ssh do: their relying party is an application that begins with `ssh:`, or that
+    /// of keys for signet-agent.
+    fileprivate var survivesAuthorizedChange: Bool {
+        let application = [UInt8](relyingParty.utf8)
+        return SSHApplication(application) != nil || application == SSHApplication.agent.bytes
+    }
 
     /// Whether the other context differs in nothing but the fingers, and both are of a key that
     /// opens for a finger.

@@ -31,8 +31,8 @@ package struct StoredSSHKey: Equatable, Sendable {
     package let name: SSHKeyName
     /// The time of creation.
     package let created: Instant
-    /// The public key, with the application.
-    package let publicKey: SSHSecurityKey
+    /// The public key, whose kind says what it signs.
+    package let publicKey: SSHSignerKey
     /// The vault that opens the key.
     package let vault: VaultKind
     /// The state of the key.
@@ -99,7 +99,7 @@ extension StoredSSHKey: LineRecord {
         try lines.version("signet-ssh-key")
         identifier = try lines.identifier("id")
         guard let name = SSHKeyName(try lines.value("name", cap: SSHKeyName.longest)),
-            let application = SSHApplication(
+            let application = Self.application(
                 try lines.value("application", cap: SSHApplication.longest))
         else { throw .malformed }
         self.name = name
@@ -107,7 +107,7 @@ extension StoredSSHKey: LineRecord {
         guard let key = SSHPublicKey(point: try lines.base64("public", count: 65)) else {
             throw .malformed
         }
-        publicKey = SSHSecurityKey(key: key, application: application)
+        publicKey = SSHSignerKey(key: key, application: application)
         vault = try lines.vault("vault")
         let word = String(decoding: try lines.value("state", cap: 16), as: UTF8.self)
         guard let state = State(rawValue: word) else { throw .malformed }
@@ -125,6 +125,11 @@ extension StoredSSHKey: LineRecord {
                 self.next = next
             }
         }
+    }
+
+    /// The application on a line: one of ssh, or what stands for the agent.
+    private static func application(_ text: [UInt8]) -> SSHApplication? {
+        text == SSHApplication.agent.bytes ? .agent : SSHApplication(text)
     }
 }
 

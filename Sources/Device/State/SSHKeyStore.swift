@@ -64,7 +64,7 @@ package struct SSHKeyStore: Sendable {
         }
         let key = StoredSSHKey(
             identifier: identifier, name: name, created: now,
-            publicKey: SSHSecurityKey(key: publicKey, application: application), vault: vault,
+            publicKey: SSHSignerKey(key: publicKey, application: application), vault: vault,
             state: .good, counter: 0,
             sealing: StoredSSHKey.Sealing(enrolment: context.enrolment, key: made.sealed))
         try write(key)

@@ -11,6 +11,13 @@ package struct SSHApplication: Equatable, Sendable {
     /// The maximum length in bytes.
     package static let longest = 128
     private static let prefix: StaticString = "ssh:"
+    /// What a key for `signet-agent` is sealed to in the place of an application.
+    ///
+    /// No text that a client can name parses to it, because of the space: such a key signs for no
+    /// application, and one of an application not as an agent's.
+    package static var agent: SSHApplication {
+        SSHApplication(trusted: StaticString("ssh agent").bytes)
+    }
 
     /// The text: visible ASCII without spaces.
     package let bytes: [UInt8]

@@ -14,16 +14,20 @@ package enum SSHSignedData: Equatable, Sendable {
     /// The maximum length in bytes.
     package static let longest = 12_288
 
-    /// Parses the data; throws an `SSHFault` unless they have exactly one of the two forms.
+    /// Parses the data; throws an `SSHFault` unless they have exactly one of the two forms, a request
+    /// with this algorithm.
     ///
     /// No data have both: a request's first bytes are the length of a session id, and the magic of
     /// SSHSIG would be a length of 1.4 GB.
-    package init(parsing data: [UInt8]) throws(SSHFault) {
+    package init(
+        parsing data: [UInt8], algorithm: StaticString
+    ) throws(SSHFault) {
         guard data.count <= Self.longest else { throw .tooLong }
         if data.starts(with: SSHFileSignature.magic.bytes) {
             self = .signature(try SSHFileSignature(parsing: data))
         } else {
-            self = .authentication(try SSHAuthentication(parsing: data))
+            self = .authentication(
+                try SSHAuthentication(parsing: data, algorithm: algorithm))
         }
     }
 
@@ -47,6 +51,8 @@ package enum SSHSignedData: Equatable, Sendable {
 
 /// A user authentication request by public key, together with the session that it is for.
 package struct SSHAuthentication: Equatable, Sendable {
+    /// The id of the session that the request belongs to.
+    package let sessionID: [UInt8]
     /// The name of the user at the server.
     package let user: [UInt8]
     /// The blob of the key that the request names as the signer.
@@ -59,11 +65,12 @@ package struct SSHAuthentication: Equatable, Sendable {
     private static let longestKey = 512
 
     /// Parses a request; only the service `ssh-connection`, the two methods for public keys, a
-    /// request that carries a signature, and the algorithm of `SSHSecurityKey` are accepted.
-    init(parsing data: [UInt8]) throws(SSHFault) {
+    /// request that carries a signature, and this algorithm are accepted.
+    init(parsing data: [UInt8], algorithm: StaticString) throws(SSHFault) {
         var reader = SSHReader(data)
         // The hash of a key exchange: SHA-1, SHA-256, SHA-384 or SHA-512.
-        switch try reader.string(cap: 64).count {
+        sessionID = try reader.string(cap: 64)
+        switch sessionID.count {
         case 20, 32, 48, 64: break
         default: throw .malformed
         }
@@ -79,7 +86,7 @@ package struct SSHAuthentication: Equatable, Sendable {
         }
         // FALSE asks whether the key would be accepted; such a request is not signed.
         guard try reader.byte() == 1 else { throw .unsupported }
-        guard try reader.isNext(SSHSecurityKey.algorithm, cap: 64) else { throw .unsupported }
+        guard try reader.isNext(algorithm, cap: 64) else { throw .unsupported }
         keyBlob = try reader.string(cap: Self.longestKey)
         hostKey =
             isBound ? try SSHHostKey(blob: try reader.string(cap: SSHHostKey.longest)) : nil
@@ -137,12 +144,12 @@ package struct SSHSignable: Sendable {
     /// What they are.
     package let content: SSHSignedData
     /// The key that may sign them.
-    package let key: SSHSecurityKey
+    package let key: SSHSignerKey
 
     /// Checks data that `key` is asked to sign.
-    package init(_ data: [UInt8], by key: SSHSecurityKey) throws(Fault) {
+    package init(_ data: [UInt8], by key: SSHSignerKey) throws(Fault) {
         do throws(SSHFault) {
-            content = try SSHSignedData(parsing: data)
+            content = try SSHSignedData(parsing: data, algorithm: key.algorithm)
         } catch { throw .form(error) }
         if case .authentication(let request) = content, request.keyBlob != key.blob {
             throw .otherKey

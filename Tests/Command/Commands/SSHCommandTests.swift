@@ -28,6 +28,18 @@ private func listed(_ keys: SSHKeyContent..., count: UInt32? = nil) -> [DaemonSt
         + [.send(.of(SSHKeyCountAnswer(count: count ?? UInt32(keys.count))))]
 }
 
+private func agentKey(_ name: String, id: UInt8 = 3) -> SSHAgentKeyContent {
+    SSHAgentKeyContent(
+        since: 1_795_195_440, vault: Bytes("file".utf8), publicKey: SSHData.key.key.point,
+        identifier: .sample(repeating: id), name: known(SSHKeyName(Bytes(name.utf8))),
+        state: .good)
+}
+
+private func agentListed(_ keys: SSHAgentKeyContent..., count: UInt32? = nil) -> [DaemonStep] {
+    [.receive] + keys.map { .send(.of(SSHAgentKeyAnswer($0))) }
+        + [.send(.of(SSHKeyCountAnswer(count: count ?? UInt32(keys.count))))]
+}
+
 private func ssh(_ words: String..., scripts: [[DaemonStep]] = []) throws -> Run {
     try signet(["ssh"] + words + ["--account", "alice"], scripts)
 }
@@ -37,7 +49,10 @@ struct SSHCommandTests {
     @Test("lists the keys with their fingerprints, and says what a destroyed one needs")
     func list() throws {
         let run = try ssh(
-            "list", scripts: [listed(key("work"), key("old", state: .invalidated, id: 2))])
+            "list",
+            scripts: [
+                listed(key("work"), key("old", state: .invalidated, id: 2)), agentListed(),
+            ])
         #expect(run.code == .done && run.errors == "", "\(run.errors)")
         let lines = run.output.split(separator: "\n")
         #expect(lines.count == 4, "\(run.output)")
@@ -45,27 +60,30 @@ struct SSHCommandTests {
         #expect(lines[1].contains("SHA256:") && lines[1].contains("ssh:"))
         #expect(lines[2].hasPrefix("old") && lines[2].contains("destroyed"))
         #expect(lines[3].contains("signet ssh remove NAME"))
-        #expect(run.requests == [.sshList(account: alice)])
+        #expect(run.requests == [.sshList(account: alice), .sshAgentList(account: alice)])
     }
 
     @Test("says that there are none, and in JSON lists them all")
     func forms() throws {
-        let none = try ssh("list", scripts: [listed()])
+        let none = try ssh("list", scripts: [listed(), agentListed()])
         #expect(none.output == "alice has no ssh keys. Run 'signet ssh new' to make one\n")
         let run = try signet(
-            ["ssh", "list", "--account", "alice", "--json"], [listed(key("a"), key("b", id: 2))])
+            ["ssh", "list", "--account", "alice", "--json"],
+            [listed(key("a"), key("b", id: 2)), agentListed(agentKey("c"))])
         let keys = try #require(try run.document("ssh-keys")["keys"] as? [[String: Any]])
-        #expect(keys.map { $0["name"] as? String } == ["a", "b"])
+        #expect(keys.map { $0["name"] as? String } == ["a", "b", "c"])
+        #expect(keys.map { $0["agent"] as? Bool } == [false, false, true])
         #expect(keys[0]["state"] as? String == "good")
     }
 
     @Test("prints a key's line as ssh-keygen writes it")
     func publicKey() throws {
-        let run = try ssh("public", "work", scripts: [listed(key("other", id: 2), key("work"))])
+        let run = try ssh(
+            "public", "work", scripts: [listed(key("other", id: 2), key("work")), agentListed()])
         let blob = Base64.encode(SSHData.key.blob, alphabet: .standard)
         let line = "sk-ecdsa-sha2-nistp256@openssh.com " + String(decoding: blob, as: UTF8.self)
         #expect(run.output == line + " work\n")
-        let unknown = try ssh("public", "work", scripts: [listed(key("other"))])
+        let unknown = try ssh("public", "work", scripts: [listed(key("other")), agentListed()])
         #expect(
             unknown.code == .denied && unknown.errors.contains("there is no ssh key work"))
     }
@@ -75,11 +93,56 @@ struct SSHCommandTests {
         let run = try ssh(
             "remove", "work",
             scripts: [
-                listed(key("other", id: 2), key("work", id: 7)),
+                listed(key("other", id: 2), key("work", id: 7)), agentListed(),
                 [.receive, .send(.done(DoneAnswer()))],
             ])
         #expect(run.code == .done && run.output.contains("the ssh key work is destroyed"))
         #expect(run.requests.last == .sshRemove(account: alice, key: .sample(repeating: 7)))
+    }
+
+    @Test("shows, prints and removes a key of the agent by its name, too")
+    func agentKeys() throws {
+        let scripts = [listed(key("work")), agentListed(agentKey("plain", id: 9))]
+        let list = try ssh("list", scripts: scripts)
+        let lines = list.output.split(separator: "\n")
+        #expect(lines.count == 3 && lines[2].hasPrefix("plain"), "\(list.output)")
+        #expect(lines[2].contains("signet-agent"))
+        let shown = try ssh("public", "plain", scripts: scripts)
+        #expect(shown.output == Self.plainLine + " plain\n")
+        let removed = try ssh(
+            "remove", "plain", scripts: scripts + [[.receive, .send(.done(DoneAnswer()))]])
+        #expect(removed.code == .done)
+        #expect(removed.requests.last == .sshRemove(account: alice, key: .sample(repeating: 9)))
+    }
+
+    private static let plainLine =
+        "ecdsa-sha2-nistp256 "
+        + String(
+            decoding: Base64.encode(SSHData.key.key.blob, alphabet: .standard), as: UTF8.self)
+
+    @Test("makes a key for the agent by a touch, and prints its line")
+    func newForAgent() throws {
+        let run = try signet(
+            ["ssh", "new", "--agent", "plain"],
+            [
+                [
+                    .receive, .send(.notice(Notice(.touch, scan: .press))),
+                    .send(.of(SSHAgentKeyMadeAnswer(agentKey("plain")))),
+                ]
+            ]
+        ) { $0.uid = 1 }
+        #expect(run.code == .done, "\(run.errors)")
+        #expect(run.output.contains(Self.plainLine + " plain\n"), "\(run.output)")
+        #expect(run.output.contains("SSH_AUTH_SOCK"))
+        let denied = try signet(
+            ["ssh", "new", "--agent"], [[.receive, .send(.denial(Denial(.noMatch)))]]
+        ) { $0.uid = 1 }
+        #expect(denied.code == .denied && denied.output.isEmpty)
+        for words in [
+            ["list", "--agent"], ["public", "a", "--agent"], ["new", "--agent", "a/b"],
+        ] {
+            #expect(try signet(["ssh"] + words).code == .usage)
+        }
     }
 
     @Test("takes no list that is not what the daemon counted, and no key of another kind")
@@ -87,6 +150,8 @@ struct SSHCommandTests {
         for script in [listed(key("a"), count: 2), [.receive, .send(.done(DoneAnswer()))]] {
             #expect(try ssh("list", scripts: [script]).code == .fault)
         }
+        let more = try ssh("list", scripts: [listed(), agentListed(agentKey("a"), count: 0)])
+        #expect(more.code == .fault)
     }
 
     @Test(

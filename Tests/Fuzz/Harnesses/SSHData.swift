@@ -25,13 +25,21 @@ enum SSHData: Harness {
             start + string("ssh-connection") + string("publickey") + middle,
             start + string("ssh-connection") + string("publickey-hostbound-v00@openssh.com")
                 + middle + host,
+            start + string("ssh-connection") + string("publickey") + [1]
+                + string("ecdsa-sha2-nistp256") + string(key?.key.blob ?? []),
             [UInt8]("SSHSIG".utf8) + string("git") + string("") + string("sha512")
                 + string([UInt8](repeating: 3, count: 64)),
         ]
     }
 
     static func feed(_ bytes: [UInt8]) {
-        guard let key, let signable = try? SSHSignable(bytes, by: key) else { return }
+        guard let key else { return }
+        feed(bytes, by: .securityKey(key))
+        feed(bytes, by: .agent(key.key))
+    }
+
+    private static func feed(_ bytes: [UInt8], by key: SSHSignerKey) {
+        guard let signable = try? SSHSignable(bytes, by: key) else { return }
         require(signable.data == bytes, "other data are signed")
         let purpose = signable.content.purpose { _ in [] }
         require(!purpose.contains { $0 < 0x20 || $0 == 0x7F }, "a purpose has control characters")

@@ -2,7 +2,6 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
-import Crypto
 import Domain
 import JSONFormat
 import LoginMessages
@@ -22,7 +21,9 @@ struct SSHCommand: Command {
         summary: "manage the keys for ssh that a touch unlocks: new, list, public, remove, allow",
         forms: [
             FormSyntax(word: "list", options: [.account, .json]),
-            FormSyntax(word: "new", operands: [OperandSyntax(.newKeyName, count: 0...1)]),
+            FormSyntax(
+                word: "new", operands: [OperandSyntax(.newKeyName, count: 0...1)],
+                options: [.forAgent]),
             FormSyntax(word: "public", operands: [.keyName], options: [.account, .json]),
             FormSyntax(
                 word: "remove", operands: [.keyName], options: [.account, .passwordStdin, .json]),
@@ -36,13 +37,14 @@ struct SSHCommand: Command {
 
     let run: Invocation
 
-    /// `signet ssh list | new [NAME] | public NAME | remove NAME | allow NAME DESTINATION COMMAND…`
+    /// `signet ssh list | new [--agent] [NAME] | public NAME | remove NAME
+    /// | allow NAME DESTINATION COMMAND…`
     func perform() throws(CommandFault) {
         let words = run.arguments.operands
         switch (words.first, words.count) {
         case ("list", 1): try listKeys()
-        case ("new", 1): try makeKey(nil)
-        case ("new", 2): try makeKey(try name(words[1]))
+        case ("new", 1): try makeAnyKey(nil)
+        case ("new", 2): try makeAnyKey(try name(words[1]))
         case ("public", 2): try showPublicKey(try name(words[1]))
         case ("remove", 2): try removeKey(try name(words[1]))
         case ("allow", 4...): try allow(try name(words[1]), words[2], Array(words[3...]))
@@ -88,7 +90,7 @@ struct SSHCommand: Command {
         let account = try run.account()
         let key = try key(name, of: account)
         _ = try run.follow(
-            .sshRemove(account: account, key: key.handle.key), awaitsTouch: false)
+            .sshRemove(account: account, key: key.identifier), awaitsTouch: false)
         run.say(
             .document(
                 "ssh-key-removed",
@@ -102,8 +104,12 @@ struct SSHCommand: Command {
     ) throws(CommandFault) {
         let account = try run.account()
         try SSHAllowance(run: run).perform(
-            key: try key(name, of: account).handle.key, account: account,
+            key: try key(name, of: account).identifier, account: account,
             destination: destination, command: command)
+    }
+
+    private func makeAnyKey(_ name: SSHKeyName?) throws(CommandFault) {
+        if run.arguments.has(.forAgent) { try makeAgentKey(name) } else { try makeKey(name) }
     }
 
     /// Has `ssh-keygen` make a key and write its files; its touch is asked for through the provider.
@@ -161,78 +167,22 @@ struct SSHCommand: Command {
     /// Finds a key by its name.
     private func key(
         _ name: SSHKeyName, of account: AccountName
-    ) throws(CommandFault) -> SSHKeyContent {
+    ) throws(CommandFault) -> ListedSSHKey {
         guard let key = try keys(of: account).first(where: { $0.name == name }) else {
             throw .denied(Denial(.unknownSshKey, subject: name.bytes), account: account)
         }
         return key
-    }
-
-    /// The account's keys; throws if the daemon counts others than it has sent.
-    private func keys(of account: AccountName) throws(CommandFault) -> [SSHKeyContent] {
-        var keys: [SSHKeyContent] = []
-        try run.exchange(.sshList(account: account)).run { (answer) throws(CommandFault) in
-            if let key: SSHKeyAnswer = answer.own() {
-                keys.append(key.content)
-                return .goOn
-            }
-            guard let end: SSHKeyCountAnswer = answer.own(), Int(end.count) == keys.count else {
-                throw .fault(CommonMessages.unexpected)
-            }
-            return .finished
-        }
-        return keys
-    }
-}
-
-extension SSHKeyContent {
-    /// The public key; throws for a point that cannot be one.
-    private func securityKey() throws(CommandFault) -> SSHSecurityKey {
-        guard let key = SSHPublicKey(publicKey) else { throw .fault(CommonMessages.malformed) }
-        return SSHSecurityKey(key: key, application: application)
-    }
-
-    /// The line for `authorized_keys`, without a line end.
-    fileprivate func line(comment: Bytes) throws(CommandFault) -> Bytes {
-        try securityKey().line(comment: comment)
-    }
-
-    /// The fingerprint as `ssh-keygen -l` shows it.
-    fileprivate func fingerprint() throws(CommandFault) -> Bytes {
-        let blob = try securityKey().blob
-        do throws(CryptoFault) {
-            return Bytes("SHA256:".utf8)
-                + Base64.encode(try SHA256.digest(blob), alphabet: .standard)
-                .filter { $0 != UInt8(ascii: "=") }
-        } catch { throw .fault(CommonMessages.failed("\(error)".bytes)) }
-    }
-
-    /// The row in the list.
-    fileprivate func row(fingerprint: Bytes) -> [Text] {
-        [
-            "\(name.bytes)", Text.date(since), SSHMessages.state(state), "\(vault)",
-            "\(application.bytes)", "\(fingerprint)",
-        ]
-    }
-
-    /// The key in JSON.
-    fileprivate func document(fingerprint: Bytes) -> JSON {
-        let word =
-            switch state {
-            case .good: "good"
-            case .invalidated: "invalidated"
-            }
-        return .object([
-            ("name", .bytes(name.bytes)), ("since", JSON.instant(since)), ("state", .string(word)),
-            ("vault", .bytes(vault)), ("application", .bytes(application.bytes)),
-            ("fingerprint", .bytes(fingerprint)),
-        ])
     }
 }
 
 extension OperandSyntax {
     fileprivate static let keyName = OperandSyntax(
         ValueSyntax("NAME", kind: .listed(member: "name", by: "ssh list")))
+}
+
+extension OptionSyntax {
+    fileprivate static let forAgent = OptionSyntax(
+        "agent", summary: "make a plain key for signet-agent, without a file")
 }
 
 extension ValueSyntax {
@@ -243,9 +193,14 @@ extension ValueSyntax {
 enum SSHMessages {
     /// The forms of the command.
     static let choose: Text =
-        "ssh takes list, new [NAME], public NAME, remove NAME or allow NAME DESTINATION COMMAND"
+        """
+        ssh takes list, new [--agent] [NAME], public NAME, remove NAME or allow NAME DESTINATION \
+        COMMAND
+        """
     /// The heading above the keys.
     static let heading: [Text] = ["name", "since", "state", "vault", "application", "fingerprint"]
+    /// What stands for the application of a key for signet-agent.
+    static let agent: Text = "signet-agent"
     /// A line below the keys if one cannot be used.
     static let invalidated: Text =
         """
@@ -269,8 +224,8 @@ enum SSHMessages {
     /// A key was removed.
     static func removed(_ name: SSHKeyName) -> Text {
         """
-        the ssh key \(name.bytes) is destroyed. Its files in ~/.ssh are useless now; remove its line \
-        from the authorized_keys of your servers
+        the ssh key \(name.bytes) is destroyed. Its files in ~/.ssh, if there are any, are useless \
+        now; remove its line from the authorized_keys of your servers
         """
     }
 
@@ -300,6 +255,18 @@ enum SSHMessages {
         keep a second way in
         """
     }
+
+    /// A key for signet-agent was made; its line follows.
+    static let madeForAgent: Text =
+        """
+        append this line to ~/.ssh/authorized_keys on your servers, and keep a second way in:
+        """
+    /// How programs find the key.
+    static let useAgent: Text =
+        """
+        programs find the key with signet-agent: run 'systemctl --user enable --now \
+        signet-agent.socket', and set SSH_AUTH_SOCK to $XDG_RUNTIME_DIR/signet/agent.sock
+        """
 
     /// What to write into the client's configuration; the lines follow.
     static let configure: Text = "ssh and git use the key with these lines in ~/.ssh/config:"

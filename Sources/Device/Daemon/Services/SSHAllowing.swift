@@ -25,7 +25,9 @@ extension SSHKeys {
         guard settings.word(Settings.sshGrants) == Settings.allow else {
             throw Denial(.sshGrantsOff)
         }
-        _ = try await usableKey(request.key, account: account)
+        let key = try await usableKey(request.key, account: account)
+        // signet-agent is not among the programs that the client starts, so no grant would serve.
+        guard key.application != .agent else { throw Denial(.sshApplicationRefused) }
         let (plan, matter) = try plan(
             for: SSHAllowRequest.self, account: account,
             milliseconds: request.timeoutMilliseconds, purpose: request.purpose, client: client)

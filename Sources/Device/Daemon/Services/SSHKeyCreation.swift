@@ -17,26 +17,42 @@ extension SSHKeys {
     func create(
         _ request: SSHCreateRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
-        let application = try application(request.application)
+        try await makeKey(
+            request.name, for: try application(request.application), as: SSHCreateRequest.self,
+            milliseconds: request.timeoutMilliseconds, purpose: request.purpose, account: account,
+            client: client
+        ) { .of(SSHKeyMadeAnswer(self.content($0, account: account))) }
+    }
+
+    /// Makes a key of either kind; see `create`.
+    ///
+    /// - Parameters:
+    ///   - request: the type of the request, whose rule applies.
+    ///   - answer: makes the answer for the new key.
+    func makeKey(
+        _ wanted: SSHKeyName?, for application: SSHApplication,
+        as request: any DaemonRequest.Type, milliseconds: UInt32, purpose: Bytes,
+        account: Account, client: any Client, answer: @escaping (StoredSSHKey) -> Answer
+    ) async throws(Denial) -> Answer {
         _ = try accounts.reading(account) {
             guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
-            return try freeName(request.name, for: application, among: try kept.sshKeys.list())
+            return try freeName(wanted, for: application, among: try kept.sshKeys.list())
         }
         let (plan, matter) = try plan(
-            for: SSHCreateRequest.self, account: account,
-            milliseconds: request.timeoutMilliseconds, purpose: request.purpose, client: client)
+            for: request, account: account, milliseconds: milliseconds, purpose: purpose,
+            client: client)
         return try await touches.afterTouch(plan, matter: matter, client: client) {
             (snapshot, _) throws(Denial) in
             try await self.accounts.answering(account) {
                 let keys = snapshot.kept.sshKeys
                 let new = try await self.newKey(for: application, snapshot: snapshot)
                 let name = try self.freeName(
-                    request.name, for: application, among: try keys.list())
+                    wanted, for: application, among: try keys.list())
                 let key = try keys.keep(
                     new.made, as: new.identifier, name: name, application: application,
                     context: new.context, by: new.vault, now: self.accounts.instant)
                 self.journal.credential(of: account, change: "made", because: key.journalText)
-                return .of(SSHKeyMadeAnswer(self.content(key, account: account)))
+                return answer(key)
             }
         }
     }

@@ -59,8 +59,16 @@ extension SSHKeys {
     func list(
         _: SSHListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
+        let keys = try await allKeys(of: account)
+        let listed = keys.filter { $0.application != .agent }
+        for key in listed { await client.send(.of(SSHKeyAnswer(content(key, account: account)))) }
+        return .of(SSHKeyCountAnswer(count: UInt32(clamping: listed.count)))
+    }
+
+    /// All keys of an account, of both kinds, each in the state that the next request would put it in.
+    func allKeys(of account: Account) async throws(Denial) -> [StoredSSHKey] {
         await templates.openTemplates(of: account)
-        let keys = try accounts.reading(account) { () throws(StoreFault) -> [StoredSSHKey] in
+        return try accounts.reading(account) { () throws(StoreFault) -> [StoredSSHKey] in
             guard let kept = try accounts.kept(account) else { return [] }
             let enrolment = try kept.prints.enrolment()
             let isRevoked =
@@ -72,8 +80,6 @@ extension SSHKeys {
                 $0.shown(fitting: isRevoked ? nil : enrolment.state)
             }
         }
-        for key in keys { await client.send(.of(SSHKeyAnswer(content(key, account: account)))) }
-        return .of(SSHKeyCountAnswer(count: UInt32(clamping: keys.count)))
     }
 
     /// Destroys a key, without a touch; throws `unknownSshKey` if there is none with this id.
@@ -93,16 +99,11 @@ extension SSHKeys {
 
     /// A key as clients see it.
     func content(_ key: StoredSSHKey, account: Account) -> SSHKeyContent {
-        let state: SSHKeyState =
-            switch key.state {
-            case .good: .good
-            case .invalidated: .invalidated
-            }
-        return SSHKeyContent(
+        SSHKeyContent(
             since: key.created.seconds, vault: key.vault.name,
             publicKey: key.publicKey.key.point, application: key.application,
             handle: SSHKeyHandle(device: self.state.device, uid: account.uid, key: key.identifier),
-            name: key.name, state: state)
+            name: key.name, state: key.shownState)
     }
 
     /// The application that a client names; throws `sshApplicationRefused` unless it is one of ssh.
@@ -134,5 +135,15 @@ extension SSHKeys {
                 purpose: whole, challenge: Challenge(random: try randomBytes(Challenge.count)))
         }
         return (plan, matter)
+    }
+}
+
+extension StoredSSHKey {
+    /// The state as clients see it.
+    var shownState: SSHKeyState {
+        switch state {
+        case .good: .good
+        case .invalidated: .invalidated
+        }
     }
 }

@@ -19,7 +19,11 @@ extension SSHKeys {
     func sign(
         _ request: SSHSignRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
-        let key = try await usableKey(for: request, account: account)
+        let application = try application(request.application)
+        guard let handle = SSHKeyHandle(request.handle) else { throw Denial(.sshHandleMalformed) }
+        guard handle.device == state.device else { throw Denial(.sshHandleOfOtherMachine) }
+        guard handle.uid == account.uid else { throw Denial(.sshHandleOfOtherAccount) }
+        let key = try await usableKey(handle.key, for: application, account: account)
         let signable = try signable(request.data, by: key)
         if let granted = try await granted(
             request, signable, by: key, account: account, client: client)
@@ -27,33 +31,47 @@ extension SSHKeys {
             return granted
         }
         let purpose = signable.content.purpose { Self.fingerprint(ofKey: $0) }
+        return try await sign(
+            signable, by: key, as: SSHSignRequest.self,
+            milliseconds: request.timeoutMilliseconds, purpose: purpose, account: account,
+            client: client
+        ) { .of($0) }
+    }
+
+    /// Signs with a key of either kind, after a touch for exactly that.
+    ///
+    /// - Parameters:
+    ///   - request: the type of the request, whose rule applies.
+    ///   - answer: makes the answer for the signature.
+    func sign(
+        _ signable: SSHSignable, by key: StoredSSHKey, as request: any DaemonRequest.Type,
+        milliseconds: UInt32, purpose: Bytes, account: Account, client: any Client,
+        answer: @escaping (SSHSignatureAnswer) -> Answer
+    ) async throws(Denial) -> Answer {
         let (plan, matter) = try plan(
-            for: SSHSignRequest.self, account: account,
-            milliseconds: request.timeoutMilliseconds, purpose: purpose, client: client)
+            for: request, account: account, milliseconds: milliseconds, purpose: purpose,
+            client: client)
         return try await touches.afterTouch(plan, matter: matter, client: client) {
             (snapshot, touch) throws(Denial) in
-            .of(
+            answer(
                 try await self.signature(
                     signable, by: key, account: account, snapshot: snapshot, for: touch))
         }
     }
 
-    /// The key that a request names, if a touch could open it.
+    /// The key with this id, if a touch could open it.
     ///
-    /// Keys that do not fit the present fingers are revoked first.
-    private func usableKey(
-        for request: SSHSignRequest, account: Account
+    /// Keys that do not fit the present fingers are revoked first. Throws `sshApplicationRefused` for
+    /// a key of another application or kind.
+    func usableKey(
+        _ identifier: SSHKeyID, for application: SSHApplication, account: Account
     ) async throws(Denial) -> StoredSSHKey {
-        let application = try application(request.application)
-        guard let handle = SSHKeyHandle(request.handle) else { throw Denial(.sshHandleMalformed) }
-        guard handle.device == state.device else { throw Denial(.sshHandleOfOtherMachine) }
-        guard handle.uid == account.uid else { throw Denial(.sshHandleOfOtherAccount) }
-        let key = try await usableKey(handle.key, account: account)
+        let key = try await usableKey(identifier, account: account)
         guard key.application == application else { throw Denial(.sshApplicationRefused) }
         return key
     }
 
-    /// The key with this id, if a touch could open it; see `usableKey(for:account:)`.
+    /// The key with this id, of any application; see `usableKey(_:for:account:)`.
     func usableKey(
         _ identifier: SSHKeyID, account: Account
     ) async throws(Denial) -> StoredSSHKey {
@@ -73,7 +91,7 @@ extension SSHKeys {
     }
 
     /// The data as something that this key may sign; throws `sshDataRefused` or `sshOtherKey`.
-    private func signable(
+    func signable(
         _ data: Bytes, by key: StoredSSHKey
     ) throws(Denial) -> SSHSignable {
         do throws(SSHSignable.Fault) {
@@ -124,7 +142,7 @@ extension SSHKeys {
         return Denial(.sshKeyInvalidated, subject: key.name.bytes)
     }
 
-    /// Opens a key in its vault for the match, and signs with its present counter.
+    /// Opens a key in its vault for the match, and signs what keys of its kind sign.
     private func opened(
         _ key: StoredSSHKey, signing signable: SSHSignable, flags: UInt8,
         snapshot: AccountSnapshot,
@@ -136,11 +154,16 @@ extension SSHKeys {
             context = try snapshot.kept.sshKeys.context(
                 key.identifier, application: key.application, enrolment: snapshot.enrolment.state)
         } catch { throw .malformed }
+        let counter = key.counter
         let data: Bytes
         do throws(CryptoFault) {
-            data = SSHSecurityKey.signedData(
-                applicationDigest: try SHA256.digest(key.application.bytes), flags: flags,
-                counter: key.counter, messageDigest: try SHA256.digest(signable.data))
+            switch signable.key {
+            case .securityKey:
+                data = SSHSecurityKey.signedData(
+                    applicationDigest: try SHA256.digest(key.application.bytes), flags: flags,
+                    counter: counter, messageDigest: try SHA256.digest(signable.data))
+            case .agent: data = signable.data
+            }
         } catch { throw .crypto(error) }
         let numbers = try await vaults.call(key.vault) { vault throws(VaultError) in
             let ready = try vault.ready(key: sealed, context: context)
@@ -148,7 +171,7 @@ extension SSHKeys {
             return try ready.sign(data, context: context, for: touch.match)
         }
         return SSHSignatureAnswer(
-            flags: flags, counter: key.counter, numbers: numbers.r + numbers.s)
+            flags: flags, counter: counter, numbers: numbers.r + numbers.s)
     }
 
     /// The fingerprint of a key blob as `ssh-keygen -l` shows it; a text that says so if hashing
