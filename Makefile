@@ -31,7 +31,7 @@ RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-
 # Embedded Swift. The module is built a second time as pam_fprintd.so, which reads other options.
 MODULE = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp SIGNET_MODULE=$(1) $(SWIFT) build -c release \
 	--scratch-path .build-module$(2) --disable-local-rpath --product
-PROGRAMS = signetd signet signet-fprint fprintd-client signet-reader signet-relay signet-notify signet-server verify-password \
+PROGRAMS = signetd signet signet-agent signet-fprint fprintd-client signet-reader signet-relay signet-notify signet-server verify-password \
 	testfixture testreader
 TESTFIXTURE = build/testfixture
 
@@ -206,6 +206,7 @@ INSTALLED = \
 	755:build/verify-password:$(LIBEXEC)/verify-password \
 	755:build/signet-notify:$(LIBEXEC)/signet-notify \
 	755:build/signet:$(PREFIX)/bin/signet \
+	755:build/signet-agent:$(PREFIX)/bin/signet-agent \
 	755:build/signet-server:$(PREFIX)/bin/signet-server \
 	644:build/pam_signet.so:$(PAMDIR)/pam_signet.so \
 	644:build/libsk-signet.so:$(SKDIR)/libsk-signet.so \

@@ -125,6 +125,7 @@ func programs() -> Package {
         products: [
             .executable(name: "signetd", targets: ["signetd"]),
             .executable(name: "signet", targets: ["signet"]),
+            .executable(name: "signet-agent", targets: ["signet-agent"]),
             .executable(name: "signet-fprint", targets: ["signet-fprint"]),
             .executable(name: "fprintd-client", targets: ["fprintd-client"]),
             .executable(name: "signet-notify", targets: ["signet-notify"]),
@@ -337,6 +338,16 @@ func programs() -> Package {
                     "LoginMessages", "LoginProtocol", "MainContext", "Posix", "Systemd",
                 ], path: "Sources/Device/DesktopProcess",
                 swiftSettings: common),
+            // What programs ask on an ssh agent's socket, as a library.
+            .target(
+                name: "SSHAgentProcess",
+                dependencies: [
+                    "ArgumentSyntax", "CommandProtocol", "Configuration", "ConfigurationFiles",
+                    "Crypto", "Domain", "LoginMessages", "LoginProtocol", "MainContext", "Posix",
+                    "SSHAgentProtocol", "SSHProtocol", "SignedFormats", "Systemd",
+                ],
+                path: "Sources/Device/SSHAgentProcess",
+                swiftSettings: common),
             // The only part with libfprint and the readers, as a library.
             .target(
                 name: "ReaderProcess",
@@ -411,6 +422,11 @@ func programs() -> Package {
             .executableTarget(
                 name: "fprintd-client", dependencies: ["DesktopClient"],
                 path: "Sources/Programs/fprintd-client", swiftSettings: common,
+                linkerSettings: installed),
+            .executableTarget(
+                name: "signet-agent",
+                dependencies: ["ArgumentSyntax", "Configuration", "Posix", "SSHAgentProcess"],
+                path: "Sources/Programs/signet-agent", swiftSettings: common,
                 linkerSettings: installed),
             .executableTarget(
                 name: "signet-fprint",
@@ -493,6 +509,7 @@ func programs() -> Package {
                 dependencies: [
                     "ArgumentSyntax", "Command", "Daemon", "DesktopProcess", "Generators",
                     "LoginMessages", "Posix", "ReaderProcess", "Relay", "RelyingParty",
+                    "SSHAgentProcess",
                 ],
                 path: "Tests/Generate", swiftSettings: common),
             .executableTarget(
@@ -529,6 +546,13 @@ func programs() -> Package {
                 name: "SSHAgentProtocolTests",
                 dependencies: ["SSHAgentProtocol", "SignedFormats", "TestSupport"],
                 path: "Tests/SSHAgentProtocol", swiftSettings: common),
+            .testTarget(
+                name: "SSHAgentProcessTests",
+                dependencies: [
+                    "CommandProtocol", "Configuration", "Crypto", "Domain", "LoginProtocol",
+                    "Posix", "SSHAgentProcess", "SSHAgentProtocol", "SSHProtocol", "SignedFormats",
+                    "TestSupport", "signet-agent",
+                ], path: "Tests/SSHAgentProcess", swiftSettings: common),
             .testTarget(
                 name: "SSHProviderTests",
                 dependencies: [
@@ -728,8 +752,8 @@ func programs() -> Package {
                 name: "SystemTests",
                 dependencies: [
                     "CommandProtocol", "Domain", "Fingerprints", "LoginProtocol", "Posix",
-                    "RelyingPartySupport", "TestSupport", "signet", "signet-relay", "signet-server",
-                    "testfixture", "testreader", "verify-password",
+                    "RelyingPartySupport", "TestSupport", "signet", "signet-agent", "signet-relay",
+                    "signet-server", "testfixture", "testreader", "verify-password",
                 ], path: "Tests/System", swiftSettings: common),
         ],
         cLanguageStandard: .c17

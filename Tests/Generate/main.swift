@@ -11,10 +11,11 @@ import Posix
 import ReaderProcess
 import Relay
 import RelyingParty
+import SSHAgentProcess
 
 let programs = [
     Commands.syntax, ServerCommand.syntax, DaemonCommand.syntax, ReaderCommand.syntax,
-    RelayCommand.syntax, DesktopCommand.syntax,
+    RelayCommand.syntax, DesktopCommand.syntax, AgentCommand.syntax,
 ]
 let check = OptionSyntax("check", summary: "write nothing; fail if a file is not as it would be")
 let syntax = ProgramSyntax(
@@ -24,7 +25,8 @@ let syntax = ProgramSyntax(
 let files =
     [Commands.syntax, ServerCommand.syntax].flatMap(GeneratedFile.completions)
     + programs.map { program in
-        let section = program.name == "signet" ? "1" : "8"
+        // What users call; the others are for administrators.
+        let section = ["signet", "signet-agent"].contains(program.name) ? "1" : "8"
         return GeneratedFile.manual("docs/man/\(program.name).\(section)", of: program)
     }
     + [Commands.syntax, ServerCommand.syntax].map {

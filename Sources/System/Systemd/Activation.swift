@@ -53,6 +53,25 @@ package enum Activation {
         return (number, isLocal(number))
     }
 
+    /// Takes over the single inherited socket, which must be a listening `AF_UNIX` `SOCK_STREAM` one.
+    ///
+    /// The caller owns the descriptor, which is close-on-exec. Source: `sd_listen_fds(3)`,
+    /// `sd_is_socket(3)`.
+    ///
+    /// - Returns: The descriptor; nil if the process was not started by socket activation.
+    /// - Throws: `malformed`, or `unsuitable` if it is another kind of socket or not the only one.
+    package static func streamSocket() throws(ActivationFault) -> Int32? {
+        let count = sd_listen_fds(1)
+        guard count >= 0 else { throw .malformed(-count) }
+        guard count > 0 else { return nil }
+        let number = SD_LISTEN_FDS_START
+        let stream = Int32(SOCK_STREAM.rawValue)
+        guard count == 1, sd_is_socket(number, AF_UNIX, stream, 1) > 0 else {
+            throw .unsuitable(descriptor: number)
+        }
+        return number
+    }
+
     /// Whether a socket is bound to a loopback address.
     private static func isLocal(_ descriptor: Int32) -> Bool {
         var address = sockaddr_in6()

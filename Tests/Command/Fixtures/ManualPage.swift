@@ -15,7 +15,7 @@ struct ManualPage {
     /// All pages.
     static let names = [
         "signet.1", "signetd.8", "signet-reader.8", "pam_signet.8", "signet.conf.5",
-        "signet-relay.8", "libsk-signet.8",
+        "signet-relay.8", "libsk-signet.8", "signet-agent.1",
         "signet-server.8", "signet-server.conf.5",
     ]
 

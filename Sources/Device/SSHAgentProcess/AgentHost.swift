@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import Domain
+import MainContext
+import Posix
+import SSHProtocol
+
+/// The places where the agent finds others, and how long it waits for them.
+package struct AgentPaths: Sendable {
+    /// signetd's socket.
+    package var daemon = "/run/signet/signetd.sock"
+    /// The uid that signetd must have.
+    package var daemonUID: UInt32 = 0
+    /// How long signetd may take for its first answer, and another agent for what needs no person.
+    package var answerLimit = Duration.seconds(5)
+    /// How long a signature with its touch may take.
+    package var touchLimit = Duration.seconds(75)
+    /// How long the process stays without a client if systemd has started it.
+    package var idle = Duration.seconds(30)
+
+    /// The places of an installed system.
+    package init() {}
+}
+
+/// What the connections share: settings, lock, hidden keys, and the way to signetd.
+///
+/// All of it is gone when the process ends, so a process that is locked or hides keys does not end by
+/// itself.
+@ServiceActor
+final class AgentHost {
+    let settings: AgentSettings
+    let policy: SigningPolicy
+    let paths: AgentPaths
+    let keys: SignetdKeys
+    private let clock: Clock
+    var lock = AgentLock()
+    /// The keys that were taken out of the agent.
+    private(set) var hidden: Set<SSHKeyID> = []
+    /// Whether all keys were taken out.
+    private(set) var hidesAll = false
+    /// Called when the process may have become idle, or has something to remember.
+    var changed: () -> Void = {}
+
+    init(_ settings: AgentSettings, paths: AgentPaths, account: AccountName, clock: Clock) {
+        self.settings = settings
+        self.paths = paths
+        self.clock = clock
+        policy = SigningPolicy(settings)
+        keys = SignetdKeys(paths: paths, account: account)
+    }
+
+    /// The time since boot.
+    var now: Duration { clock.sinceBoot() }
+
+    /// Whether ending the process would undo what a client has asked for.
+    var remembers: Bool { lock.isLocked || hidesAll || !hidden.isEmpty }
+
+    /// Takes a key out of the agent until the process ends.
+    func hide(_ key: SSHKeyID) {
+        hidden.insert(key)
+        changed()
+    }
+
+    /// Takes all keys out of the agent until the process ends.
+    func hideAll() {
+        hidesAll = true
+        changed()
+    }
+
+    /// Writes a line to standard error, which systemd adds to the user's journal.
+    func complain(_ line: String) { Posix.complain("signet-agent: \(line)") }
+}
