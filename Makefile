@@ -39,10 +39,11 @@ TESTFIXTURE = build/testfixture
 BUILD_DEBS = binutils gcc gettext libc6-dev libcurl4-openssl-dev libfprint-2-dev libglib2.0-dev \
 	libgnutls28-dev libgusb-dev libmicrohttpd-dev libpam0g-dev libpq-dev libsqlite3-dev libssl-dev \
 	libsystemd-dev libtss2-dev make pkg-config
-TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish git gnome-keyring hostname iproute2 \
+TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish git gnome-keyring golang-go \
+	golang-golang-x-crypto-dev hostname iproute2 \
 	libpam-gnome-keyring libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login \
 	mount openssh-client openssl pamtester \
-	passwd perl-base python3-jwt python3-venv sudo swtpm swtpm-tools tpm2-tools util-linux zsh
+	passwd perl-base python3-asyncssh python3-jwt python3-paramiko python3-venv sudo swtpm swtpm-tools tpm2-tools util-linux zsh
 # What Debian lacks and only tests need, from PyPI.
 JUDGES = Tests/HostFixture/judges .build/judges
 # Not for the demo: they are large.
