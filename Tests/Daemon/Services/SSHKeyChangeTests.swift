@@ -281,7 +281,7 @@ extension DaemonTests {
             let (fixture, key) = try fixture()
             let program = try fixture.program(of: .daemon)
             let added = try fixture.enrol(
-                program, .leftIndex, as: "two", checking: false
+                program, .leftIndex, as: "two"
             ).done
             #expect(added?.sshKeysKept == 1)
             let deleted = try fixture.ask(delete(program, .rightIndex)).done
@@ -295,7 +295,7 @@ extension DaemonTests {
             let (fixture, key) = try fixture()
             try fixture.polkit.set(PlayedPolkit.enroll, .always)
             let done = try fixture.enrol(
-                try fixture.program(of: .daemon), .leftIndex, as: "two", checking: false
+                try fixture.program(of: .daemon), .leftIndex, as: "two"
             ).done
             #expect(done?.prints == 2 && done?.sshKeysEnded == 1)
             #expect(try fixture.daemon.signSSH(by: key).reason == .sshKeyInvalidated)
