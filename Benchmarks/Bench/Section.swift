@@ -20,6 +20,8 @@ enum Section: String, CaseIterable {
     case sleep
     /// A verification on the bus, side by side with fprintd.
     case desktop
+    /// A login by ssh, against one with ssh-agent.
+    case ssh
     /// The server's checks, against the ECDSA that they cannot do without.
     case server
     /// Logins beside a neighbour at the same address who uses up what the address may ask.
@@ -41,6 +43,7 @@ enum Section: String, CaseIterable {
         case .secrets: try SecretSection(workshop: workshop).run()
         case .sleep: try SleepSection(workshop: workshop).run()
         case .desktop: try DesktopSection(workshop: workshop).run()
+        case .ssh: try SSHSection(workshop: workshop).run()
         case .server: try ServerSection(workshop: workshop).run()
         case .neighbour: try NeighbourSection(workshop: workshop).run()
         case .scale: try ScaleSection(workshop: workshop, scale: scale).run()
