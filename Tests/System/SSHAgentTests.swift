@@ -290,6 +290,25 @@ struct SSHAgentTests {
         agent.signal(15)
     }
 
+    @Test("a client that goes away takes its request for a touch back")
+    func hangUp() throws {
+        let agent = try fixture.startAgent()
+        let watcher = try signet.connect()
+        try watcher.send(.watch(account: "alice"))
+        let terminal = try fixture.terminal(
+            "echo x >t; exec ssh-keygen -Y sign -f ~/.ssh/plain.pub -n file t")
+        while true {
+            guard case .event(let event)? = try watcher.receive() else { continue }
+            if !event.isOver { break }
+        }
+        terminal.signal(9)
+        _ = try host.journal.expect("a request that was taken back") {
+            $0["SIGNET_VERB"] == "sshAgentSign" && $0["SIGNET_REASON"] == "cancelled"
+        }
+        #expect(fixture.decisions("allow") == 0)
+        agent.signal(15)
+    }
+
     @Test("other users are turned away, even root, and a settings file with a mistake is refused")
     func others() throws {
         let agent = try fixture.startAgent()
