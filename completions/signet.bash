@@ -177,8 +177,7 @@ _signet() {
                 --account --json --help) ;;
             operations) options=(--account --server --password --password-stdin --json --help) ;;
             sessions) options=(--all --account --server --password --password-stdin --json --help) ;;
-            ssh) options=(--account --json --password-stdin --signatures --seconds --help) ;;
-            ssh) options=(--account --json --agent --password-stdin --help) ;;
+            ssh) options=(--account --json --agent --password-stdin --signatures --seconds --help) ;;
             mac-token) options=(--body --account --server --json --help) ;;
             import-fprintd) options=(--account --password-stdin --json --help) ;;
             secret) options=(--help) ;;
