@@ -143,6 +143,64 @@ struct SSHSignedDataTests {
         #expect(SSHApplication(SSHApplication.agent.bytes) == nil)
     }
 
+    /// A user certificate, or one of another use, for an sk key of this point.
+    private func certificate(_ key: SSHSecurityKey, use: UInt8 = 1) -> [UInt8] {
+        let name = SSHData.string("sk-ecdsa-sha2-nistp256@openssh.com")
+        return SSHData.string(Self.certificateAlgorithm)
+            + SSHData.string([UInt8](repeating: 5, count: 32)) + key.blob.dropFirst(name.count)
+            + [UInt8](repeating: 0, count: 11) + [use] + SSHData.string("id")
+            + SSHData.string(SSHData.string("alice")) + [UInt8](repeating: 0, count: 16)
+            + SSHData.string("") + SSHData.string("") + SSHData.string("")
+            + SSHData.string(SSHData.hostKey) + SSHData.string("signature")
+    }
+
+    private static let certificateAlgorithm = "sk-ecdsa-sha2-nistp256-cert-v01@openssh.com"
+
+    private func certified(_ blob: [UInt8], algorithm: String = certificateAlgorithm) -> [UInt8] {
+        SSHData.Request.with {
+            $0.algorithm = SSHData.string(algorithm)
+            $0.keyBlob = SSHData.string(blob)
+        }
+    }
+
+    @Test("a login with a certificate is one with the key in it")
+    func certificate() throws {
+        let blob = certificate(SSHData.key)
+        let data = certified(blob)
+        #expect(try purpose(data) == "ssh alice (host key SHA256:x)")
+        guard case .authentication(let request) = try signable(data).content else {
+            throw TestFault.noFixture("a login")
+        }
+        #expect(request.keyBlob == SSHData.key.blob)
+        for length in 0..<blob.count { #expect(isRefused(certified([UInt8](blob.prefix(length))))) }
+        #expect(isRefused(certified(blob + [0])))
+    }
+
+    @Test("certificates of hosts, for other keys and under other algorithms are refused")
+    func otherCertificates() throws {
+        let point = [4] + [UInt8](repeating: 8, count: 64)
+        let other = SSHSecurityKey(
+            key: try #require(SSHPublicKey(point: point)), application: .standard)
+        #expect(throws: SSHSignable.Fault.otherKey) { try signable(certified(certificate(other))) }
+        for use in [0, 2, 3] as [UInt8] {
+            #expect(throws: SSHSignable.Fault.form(.unsupported)) {
+                try signable(certified(certificate(SSHData.key, use: use)))
+            }
+        }
+        // The algorithm of the one with the blob of the other.
+        #expect(throws: SSHSignable.Fault.form(.unsupported)) {
+            try signable(certified(SSHData.key.blob))
+        }
+        #expect(throws: SSHSignable.Fault.otherKey) {
+            try signable(
+                certified(
+                    certificate(SSHData.key), algorithm: "sk-ecdsa-sha2-nistp256@openssh.com"))
+        }
+        #expect(throws: SSHSignable.Fault.form(.unsupported)) {
+            try SSHSignable(certified(certificate(SSHData.key)), by: .agent(SSHData.key.key))
+        }
+    }
+
     @Test("a request with another key is refused, and said to be one")
     func otherKey() throws {
         let point = [4] + [UInt8](repeating: 8, count: 64)

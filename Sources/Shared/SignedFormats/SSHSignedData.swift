@@ -55,17 +55,17 @@ package struct SSHAuthentication: Equatable, Sendable {
     package let sessionID: [UInt8]
     /// The name of the user at the server.
     package let user: [UInt8]
-    /// The blob of the key that the request names as the signer.
+    /// The blob of the key that the request names as the signer; that of the key itself if the request
+    /// states a certificate for it.
     package let keyBlob: [UInt8]
     /// The server's host key; nil if the client does not bind the request to it.
     package let hostKey: SSHHostKey?
 
     private static let message: UInt8 = 50
     private static let longestUser = 255
-    private static let longestKey = 512
 
     /// Parses a request; only the service `ssh-connection`, the two methods for public keys, a
-    /// request that carries a signature, and this algorithm are accepted.
+    /// request that carries a signature, and this algorithm or that of its certificates are accepted.
     init(parsing data: [UInt8], algorithm: StaticString) throws(SSHFault) {
         var reader = SSHReader(data)
         // The hash of a key exchange: SHA-1, SHA-256, SHA-384 or SHA-512.
@@ -86,11 +86,26 @@ package struct SSHAuthentication: Equatable, Sendable {
         }
         // FALSE asks whether the key would be accepted; such a request is not signed.
         guard try reader.byte() == 1 else { throw .unsupported }
-        guard try reader.isNext(algorithm, cap: 64) else { throw .unsupported }
-        keyBlob = try reader.string(cap: Self.longestKey)
+        let stated = try reader.string(cap: 64)
+        let blob = try reader.string(cap: SSHHostKey.longest)
+        keyBlob = try Self.plainKey(blob, stated: stated, algorithm: algorithm)
         hostKey =
             isBound ? try SSHHostKey(blob: try reader.string(cap: SSHHostKey.longest)) : nil
         try reader.end()
+    }
+
+    /// The blob of the key that a request names, with this algorithm or by a certificate for it.
+    ///
+    /// Throws `.unsupported` for any other algorithm, and for a blob of another than the one stated.
+    private static func plainKey(
+        _ blob: [UInt8], stated: [UInt8], algorithm: StaticString
+    ) throws(SSHFault) -> [UInt8] {
+        if algorithm.isSpelled(by: stated[...]) { return blob }
+        let named = try SSHNamedKey(blob: blob, certifiedAs: .user)
+        guard named.algorithm.isSpelled(by: stated[...]), named.type.bytes == algorithm.bytes else {
+            throw .unsupported
+        }
+        return named.plain
     }
 }
 
