@@ -11,10 +11,19 @@ import ModuleOptions
 /// only with a proof, with a finger that failed, with an obstacle that will not pass by itself, or
 /// with the application. Each attempt is a login of its own, with a challenge of its own; nothing is
 /// carried from one to the next, and the daemon counts failures as it does for any login.
+///
+/// Only a process that is killed with the one that started it can be waited in without end; KDE's
+/// next locker calls PAM in such a one. Up to Plasma 6.7, a thread of the locker calls PAM, which
+/// cannot end while the call lasts, also when the password has unlocked the screen; the next lock
+/// would find no locker. There, a call lasts about as long as fprintd's module would.
 struct Patience: ~Copyable {
     /// A pidfd of the process that started the application; negative if it cannot be watched, which
     /// poll(2) ignores.
     private let parent: Int32
+    /// When a call ends that nobody else can end; nil in a process that ends with its parent.
+    ///
+    /// A suspension of the machine begins it anew.
+    private var over: Deadline?
     /// Whether a finger could be asked for in this call, or will be able to.
     ///
     /// What was there and is not now may come back; what never was is reported as absent.
@@ -47,18 +56,30 @@ struct Patience: ~Copyable {
 
     /// Authenticates the user like `Login.proveOnce`, again and again.
     ///
-    /// - Throws: the failure that will not pass, or `.interrupted` when the application has gone.
+    /// - Throws: the failure that will not pass, `.timeUp` when the call is over, or `.interrupted`
+    ///   when the application has gone.
     mutating func prove(
         to application: inout Application, options: ModuleOptions
     ) throws(LoginFailure) {
         application.mustBeHeard = true
         try wait(milliseconds: Patience.least)
         var options = options
+        let limit = options.timeoutSeconds * 1_000
+        if ends_with_parent() == 0 { over = Deadline(milliseconds: limit) }
         while true {
             let pause: UInt32
             do throws(LoginFailure) {
                 return try Login.proveOnce(to: &application, options: options)
-            } catch { pause = try self.pause(after: error) }
+            } catch {
+                pause = try self.pause(after: error)
+                if case .denied(let denial, _) = error, denial.reason == .suspending, over != nil {
+                    over = Deadline(milliseconds: limit)
+                }
+            }
+            // As after a finger that did not match, since the application may ask again.
+            if let over, UInt32(bitPattern: over.millisecondsLeft) < pause {
+                throw .timeUp(mismatches: 1)
+            }
             application.trace("waiting for \(number: pause) ms")
             try wait(milliseconds: pause)
             options = options.within(seconds: Patience.burst)

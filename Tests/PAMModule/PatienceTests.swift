@@ -14,20 +14,33 @@ struct PatienceTests {
     private typealias Code = ModuleFixture.Code
 
     /// The module as a distribution's stack for KDE's locker names it.
-    private func locker(_ edition: ModuleEdition = .fprintd, isRegistered: Bool = true) throws
-        -> ModuleFixture
-    {
+    private func locker(
+        _ edition: ModuleEdition = .fprintd, isRegistered: Bool = true, options: String = ""
+    ) throws -> ModuleFixture {
         let fixture = try ModuleFixture(edition, isRegistered: isRegistered)
-        try fixture.host.writeService("kde-fingerprint", "auth required \(edition.file)\n")
+        try fixture.host.writeService(
+            "kde-fingerprint", "auth required \(edition.file) \(options)\n")
         return fixture
     }
 
+    /// Starts the probe as the worker that KDE's next locker starts, and which ends with it; the
+    /// locker is a shell.
     private func start(
         _ fixture: ModuleFixture, _ steps: [String] = ["lock"], account: String = "alice",
         environment: [String: String] = [:]
     ) throws -> Program {
-        try fixture.start(
-            steps, account: account, service: "kde-fingerprint", environment: environment)
+        var all = [
+            "PROBE_SERVICE": "kde-fingerprint", "PROBE_USER": account,
+            "PROBE_STEPS": (["dies"] + steps).joined(separator: ","),
+        ]
+        all.merge(environment) { _, new in new }
+        return try fixture.host.start(
+            ["/bin/sh", "-c", "\(Layout.products)/PAMModuleProbe; exit $?"], environment: all)
+    }
+
+    /// Starts the probe as the locker of Plasma 6.7, in which a thread calls PAM.
+    private func startThread(_ fixture: ModuleFixture, calls: Int = 1) throws -> Program {
+        try fixture.start([String](repeating: "lock", count: calls), service: "kde-fingerprint")
     }
 
     /// What each call returned, and how many milliseconds it took.
@@ -173,6 +186,30 @@ struct PatienceTests {
         #expect(proven.map(\.code) == [Code.success] && proven[0].milliseconds > 50)
     }
 
+    @Test(
+        "where a thread of the locker calls, the call is over after its time, and can be made again"
+    )
+    func thread() throws {
+        let fixture = try locker(options: "timeout=3")
+        let probe = try startThread(fixture, calls: 3)
+        // A finger was asked for, for all of the time.
+        _ = try fixture.visit().deny(.timedOut)
+        // The lid stays closed for longer.
+        for _ in 0..<2 { _ = try fixture.visit().deny(.lidClosed) }
+        // The machine sleeps in between, so that the time begins anew.
+        for reason in [.lidClosed, .suspending, .lidClosed] as [DenialReason] {
+            _ = try fixture.visit().deny(reason)
+        }
+        let results = try results(probe)
+        #expect(results.map(\.code) == [Code.authError, Code.authError, Code.authError])
+        #expect(results.allSatisfy { $0.milliseconds < 12_000 }, "\(results)")
+        let unlocked = try startThread(fixture)
+        _ = try fixture.visit().deny(.lidClosed)
+        let visit = try fixture.visit()
+        try visit.prove(fixture.proof(for: visit.authenticate()))
+        #expect(try self.results(unlocked).map(\.code) == [Code.success])
+    }
+
     @Test("a proof about anything else ends the call, and gives no access")
     func forged() throws {
         let fixture = try locker()
@@ -202,7 +239,7 @@ struct PatienceTests {
             environment: [
                 "PROBE_SERVICE": "kde-fingerprint", "PROBE_USER": "alice", "PROBE_STEPS": "lock",
             ])
-        _ = try fixture.visit().deny(.timedOut)
+        _ = try fixture.visit().deny(.lidClosed)
         locker.signal(SIGKILL)
         try locker.expect("auth \(Code.conversationError)\n")
         // It waits for the reader to rest, or asks; a touch is for nobody any more.

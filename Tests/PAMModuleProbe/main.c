@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <security/pam_appl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <syslog.h>
 #include <time.h>
@@ -132,6 +134,9 @@ static void carry_out(pam_handle_t *handle, const char *step, int flags) {
         tell("user %s\n", user ? (const char *)user : "");
     } else if (!strncmp(step, "euid:", 5)) {
         if (seteuid((uid_t)atoi(rest)) != 0) fail("seteuid");
+    } else if (!strcmp(step, "dies")) {
+        // From now on as the worker of KDE's next locker: killed with the process that started it.
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail("prctl");
     } else if (!strncmp(step, "files:", 6)) {
         struct rlimit limit = {(rlim_t)atoi(rest), (rlim_t)atoi(rest)};
         if (setrlimit(RLIMIT_NOFILE, &limit) != 0) fail("setrlimit");

@@ -20,6 +20,7 @@
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -50,6 +51,11 @@ static inline int connect_to(int socket, const struct sockaddr_un *address, sock
 // pidfd_open(2)
 static inline int process_handle(pid_t process) {
     return (int)syscall(SYS_pidfd_open, process, 0);
+}
+// Whether the process is killed when the thread that started it ends (PR_SET_PDEATHSIG, prctl(2)).
+static inline int ends_with_parent(void) {
+    int signal_number = 0;
+    return prctl(PR_GET_PDEATHSIG, &signal_number) == 0 && signal_number == SIGKILL;
 }
 // SO_PEERPIDFD of Linux 6.5, which the headers may not have yet: a pidfd of a socket's peer.
 static inline int peer_handle(int socket) {
