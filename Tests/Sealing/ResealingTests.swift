@@ -39,15 +39,17 @@ import Testing
         _ = try vault.sign(made.sealed, old)
     }
 
-    @Test("moves an ssh key to the fingers after an authorised change, in both vaults")
-    func moved() throws {
+    @Test(
+        "moves an ssh key to the fingers after an authorised change, in both vaults",
+        arguments: [forSSH, "ssh:work", "ssh agent"])
+    func moved(_ application: String) throws {
         let change = try PlayedChange.of(1000)
         for vault in vaults {
-            let old = try sealing(relyingParty: Self.forSSH)
+            let old = try sealing(relyingParty: application)
             let made = try vault.create(old)
             let again = try vault.reseal(
-                key: made.sealed, from: old, to: try later(), for: change)
-            _ = try vault.sign(again, try later())
+                key: made.sealed, from: old, to: try later(application), for: change)
+            _ = try vault.sign(again, try later(application))
             #expect(throws: VaultError.doesNotOpen) { try vault.sign(again, old) }
         }
     }
@@ -81,7 +83,7 @@ import Testing
             ] {
                 try isRefused(vault, to: other, for: change)
             }
-            for relyingParty in ["local", "signing", "https://ssh:1", "ssh"] {
+            for relyingParty in ["local", "signing", "https://ssh:1", "ssh", "ssh agents"] {
                 try isRefused(
                     vault, relyingParty, to: try later(relyingParty), for: change)
             }

@@ -221,7 +221,9 @@ struct SSHCommandTests {
         _ words: [String], _ answers: [DaemonStep], status: Int32? = 0
     ) throws -> (run: Run, calls: [[String]]) {
         let calls = Calls()
-        let run = try signet(["ssh", "allow"] + words, [listed(key("work")), answers]) {
+        let run = try signet(
+            ["ssh", "allow"] + words, [listed(key("work")), agentListed(), answers]
+        ) {
             environment in
             environment.uid = 1
             environment.runProgram = { (path, arguments) throws(SystemFault) in
@@ -254,7 +256,8 @@ struct SSHCommandTests {
     @Test("allow wants a destination and a command")
     func allowMisuse() throws {
         let misnamed = try signet(
-            ["ssh", "allow", "work", "server", "--", "true"], [listed(key("work"))]
+            ["ssh", "allow", "work", "server", "--", "true"],
+            [listed(key("work")), agentListed()]
         ) { $0.uid = 1 }
         #expect(misnamed.code == .usage && misnamed.errors.contains("server is not a destination"))
         for words in [["work", "namespace:git"], ["work"], []] {

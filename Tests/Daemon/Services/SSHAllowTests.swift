@@ -233,6 +233,23 @@ extension DaemonTests {
             #expect(!refused.heard.contains { $0.notice?.kind == .touch })
         }
 
+        @Test("is not made for a key of signet-agent, which is none of the command's programs")
+        func agentKeys() throws {
+            let fixture = try fixture()
+            let made = try fixture.touchEach(
+                .sshAgentCreate(
+                    SSHAgentCreateRequest(
+                        account: Self.name, timeoutMilliseconds: 20_000, name: nil)),
+                with: "one", client: fixture.client(.daemon))
+            let key = try #require(made.own(SSHAgentKeyMadeAnswer.self)?.content, "\(made)")
+            let asked = Request.sshAllow(
+                SSHAllowRequest(
+                    account: Self.name, timeoutMilliseconds: 20_000, key: key.identifier,
+                    destination: try host(), signatures: 2, seconds: 60))
+            #expect(
+                try fixture.client(.daemon).ask(asked).reason == .sshApplicationRefused)
+        }
+
         @Test("is made for no finger that does not match, for no key that is gone, and not by root")
         func refusals() throws {
             let fixture = try fixture()
