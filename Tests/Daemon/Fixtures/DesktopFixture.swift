@@ -58,15 +58,17 @@ final class DesktopFixture {
     }
 
     /// Enrols a finger for the account `daemon`'s, as its program asks for; it is always compared
-    /// first.
-    func enrol(_ program: BusProgram, _ finger: Finger, as id: String) throws -> Answer {
+    /// first, unless the reader cannot.
+    func enrol(
+        _ program: BusProgram, _ finger: Finger, as id: String, checking: Bool = true
+    ) throws -> Answer {
         let client = try interface()
         try client.send(
             Request(
                 DesktopEnrollRequest(
                     client: program.name, account: Person.daemon.account, finger: finger,
                     readerID: nil)))
-        return try daemon.scanEnrolment(client, as: id, checking: true)
+        return try daemon.scanEnrolment(client, as: id, checking: checking)
     }
 }
 

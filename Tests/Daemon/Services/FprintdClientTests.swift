@@ -63,14 +63,15 @@ extension DaemonTests {
 
             let enrolling = try start(fixture, ["enroll", "-f", "left-thumb", Self.user])
             try awaitReader(client)
-            for _ in 0..<5 { try fixture.daemon.storage.send(.scan("one")) }
+            // It is compared first, and then scanned five times.
+            for _ in 0..<6 { try fixture.daemon.storage.send(.scan("one")) }
             let enrolled = try end(enrolling)
             #expect(enrolled.status == 0)
             let stage = "Enroll result: enroll-stage-passed"
             #expect(
                 enrolled.lines == [
                     "Using device \(Self.device)", "Enrolling left-thumb finger.", stage, stage,
-                    stage, stage, "Enroll result: enroll-completed",
+                    stage, stage, stage, "Enroll result: enroll-completed",
                 ])
 
             let listed = try run(fixture, "list", Self.user)

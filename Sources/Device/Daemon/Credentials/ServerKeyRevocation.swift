@@ -21,6 +21,8 @@ final class ServerKeyRevocation {
     let sessionTokens: SessionTokens
     /// Identifiers of keys whose registration is in progress.
     private var provingKeys: Set<CredentialID> = []
+    /// The uids of accounts whose fingers are being changed.
+    private var changing: Set<UInt32> = []
 
     init(
         journal: DecisionJournal, accounts: Accounts, sessionTokens: SessionTokens
@@ -41,6 +43,17 @@ extension ServerKeyRevocation {
 
     /// Marks the registration of a key as ended, whatever its outcome.
     func endProving(_ key: ServerKey) { provingKeys.remove(key.identifier) }
+
+    /// Marks a change of an account's fingers as in progress: until it ends, what its ssh keys are
+    /// sealed to for it is kept.
+    ///
+    /// Throws `.changedMeanwhile` if another change is in progress.
+    func beginChange(of account: Account) throws(StoreFault) {
+        guard changing.insert(account.uid).inserted else { throw .changedMeanwhile }
+    }
+
+    /// Marks a change as ended, whatever its outcome.
+    func endChange(of account: Account) { changing.remove(account.uid) }
 
     /// Deletes the MAC tokens whose key is not among these or is no longer good.
     ///
@@ -81,6 +94,8 @@ extension ServerKeyRevocation {
     /// Destroys the ssh keys that do not fit the fingers, and drops what an authorised change that
     /// was interrupted has left of the others.
     ///
+    /// While a change is in progress, nothing of it is dropped: any request may come meanwhile.
+    ///
     /// - Returns: the number of keys that are left.
     @discardableResult
     func settleSSHKeys(
@@ -91,7 +106,9 @@ extension ServerKeyRevocation {
             if key.sealed(for: fingers) == nil {
                 try invalidate(key, account: account, kept: kept)
             } else {
-                try kept.sshKeys.settle(key, for: fingers)
+                if !changing.contains(account.uid) {
+                    try kept.sshKeys.settle(key, for: fingers)
+                }
                 left += 1
             }
         }

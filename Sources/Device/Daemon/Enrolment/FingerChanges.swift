@@ -63,6 +63,48 @@ extension FingerChanges {
         return coverage.storage(after: recorded, now: own, removing: gone, listed: listed)
     }
 
+    /// Seals ssh keys to the fingers after the change, and makes these and their credential take
+    /// effect.
+    ///
+    /// - Parameter former: the credential before the change; nil if `before` is.
+    private func replace(
+        _ change: PrintChange, account: Account, kept: AccountState, from before: Enrolment?,
+        former: CredentialFileState?, contents: ReaderContents?, approval: ChangeApproval,
+        because reason: String
+    ) async throws(StoreFault) {
+        // What an earlier change has left is dropped first, so that only this change vouches.
+        if let before {
+            try revocation.settleSSHKeys(account, kept: kept, fingers: before.state)
+        }
+        try revocation.beginChange(of: account)
+        defer { revocation.endChange(of: account) }
+        if let before, let former {
+            // A credential that is destroyed or damaged no longer says which fingers may use them.
+            try await sealSSHKeys(
+                of: account, kept: kept, from: before, to: change.enrolment,
+                for: former.isSound ? approval.change : nil)
+            // Fingerprint login may have been turned off, or the credential destroyed, meanwhile.
+            guard try kept.prints.enrolment().state == before.state,
+                try kept.credential.judgement(on: before) == former
+            else { throw .changedMeanwhile }
+        }
+        if change.enrolment.isEmpty {
+            try upkeep.noteDeletion(of: change.removed)
+            try kept.prints.commit(change)
+            try kept.credential.withdraw()
+            journal.credential(of: account, change: "destroyed", because: "no finger is left")
+        } else if let former, former.isOn {
+            try await credentials.issue(
+                account, kept: kept, enrolment: change.enrolment, with: change,
+                covering: try storage(
+                    after: change, recorded: former.storage, contents: contents, account: account),
+                because: reason)
+        } else {
+            try upkeep.noteDeletion(of: change.removed)
+            try kept.prints.commit(change)
+        }
+    }
+
     /// Applies a change of fingers, and issues the credential for the new set.
     ///
     /// A credential that does not fit the fingers before the change is destroyed and not replaced;
@@ -90,28 +132,9 @@ extension FingerChanges {
             ended = credentials.secrets(kept, fitting: before.state)
         }
         let sshKeys = sshKeys(kept)
-        if let before {
-            // A credential that is destroyed or damaged no longer says which fingers may use them.
-            let vouches = former?.isSound == true
-            try await sealSSHKeys(
-                of: account, kept: kept, from: before, to: change.enrolment,
-                for: vouches ? approval.change : nil)
-        }
-        if change.enrolment.isEmpty {
-            try upkeep.noteDeletion(of: change.removed)
-            try kept.prints.commit(change)
-            try kept.credential.withdraw()
-            journal.credential(of: account, change: "destroyed", because: "no finger is left")
-        } else if let former, former.isOn {
-            try await credentials.issue(
-                account, kept: kept, enrolment: change.enrolment, with: change,
-                covering: try storage(
-                    after: change, recorded: former.storage, contents: contents, account: account),
-                because: reason)
-        } else {
-            try upkeep.noteDeletion(of: change.removed)
-            try kept.prints.commit(change)
-        }
+        try await replace(
+            change, account: account, kept: kept, from: before, former: former, contents: contents,
+            approval: approval, because: reason)
         // The change has taken effect, but the file of a removed print may be left; recovery
         // deletes it.
         if kept.prints.hasLeftovers { accounts.noteFault(at: account) }

@@ -38,14 +38,12 @@ extension FingerChanges {
     /// sealed to now.
     ///
     /// Called before the change takes effect, so that a crash on either side of that leaves keys
-    /// that open to the fingers that count then, and to no others. What an earlier change has left
-    /// is dropped first, so that only this change vouches. A key that cannot be sealed is logged,
-    /// and destroyed by the change.
+    /// that open to the fingers that count then, and to no others. A key that cannot be sealed is
+    /// logged, and destroyed by the change.
     func sealSSHKeys(
         of account: Account, kept: AccountState, from before: Enrolment, to after: Enrolment,
         for change: AuthorizedChange?
     ) async throws(StoreFault) {
-        try revocation.settleSSHKeys(account, kept: kept, fingers: before.state)
         guard let change, !after.isEmpty else { return }
         for key in try kept.sshKeys.list() where key.state == .good {
             do throws(StoreFault) {

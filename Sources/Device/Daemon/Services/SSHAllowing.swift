@@ -39,7 +39,7 @@ extension SSHKeys {
         }
         guard let earlier else { throw Denial(.cancelled) }
         let grant = try grants.begin(request, account: account, earlier: earlier, client: client)
-        defer { grants.end(grant) }
+        defer { grants.end(grant, isCancelled: Task.isCancelled) }
         await client.send(
             .of(SSHAllowedAnswer(signatures: request.signatures, seconds: request.seconds)))
         while !Task.isCancelled {
@@ -48,6 +48,7 @@ extension SSHKeys {
             _ = await interruptible(by: grant.ending) {
                 await limited(to: min(left, Self.examination)) { await untilCancelled() }
             }
+            guard grants.timeLeft(of: grant) > .zero else { break }
             try await examine(grant, plan: plan, account: account)
         }
         if let denial = grant.denial { throw denial }
@@ -60,6 +61,7 @@ extension SSHKeys {
         _ grant: SSHGrant, plan: TouchPlan, account: Account
     ) async throws(Denial) {
         do throws(Denial) {
+            try grants.checkHolds(grant)
             let earlier = grant.earlier
             try guards.examiner.examine(earlier.touch.match.presence)
             if await guards.isLidClosed() { throw Denial(.lidClosed) }
@@ -110,8 +112,11 @@ extension SSHKeys {
             for: SSHSignRequest.self, account: account,
             milliseconds: request.timeoutMilliseconds, purpose: purpose, note: granted.note,
             client: client)
+        // A touch for something else may hold up the receipt; the grant must hold after that as well.
         let snapshot = try await LaterReceipts(touches: touches).add(
-            matter, account: account, for: granted.earlier, within: plan.timeout)
+            matter, account: account, for: granted.earlier, within: plan.timeout
+        ) { () throws(Denial) in try await self.examine(grant, plan: plan, account: account) }
+        try await examine(grant, plan: plan, account: account)
         return .of(
             try await signature(
                 signable, by: key, flags: SSHSecurityKey.presenceFlags, account: account,

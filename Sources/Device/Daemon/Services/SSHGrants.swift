@@ -25,6 +25,8 @@ final class SSHGrant {
     fileprivate(set) var used: UInt32 = 0
     /// Why it has ended before its time; nil while it holds, or if it was used up.
     fileprivate(set) var denial: Denial?
+    /// Whether it has ended, other than by its last signature or its time.
+    fileprivate var isOver = false
     /// Is raised when it has ended.
     let ending = Interruption()
 
@@ -44,6 +46,7 @@ final class SSHGrant {
     /// Ends the grant, for a reason if there is one; no further signature is covered.
     func end(because denial: Denial?) {
         if self.denial == nil { self.denial = denial }
+        if denial != nil { isOver = true }
         used = signatures
         ending.raise()
     }
@@ -96,9 +99,11 @@ final class SSHGrants {
         return grant
     }
 
-    /// Forgets a grant, which has ended.
-    func end(_ grant: SSHGrant) {
+    /// Forgets a grant, which has ended; a signature that it covers may still be in progress, and is
+    /// not made if the client has gone.
+    func end(_ grant: SSHGrant, isCancelled: Bool) {
         grant.end(because: nil)
+        if isCancelled { grant.isOver = true }
         grants.removeAll { $0 === grant }
     }
 
@@ -119,6 +124,14 @@ final class SSHGrants {
                 && grant.destination.covers(content, fingerprint: fingerprint)
                 && examiner.contains(client.process, in: grant.tree)
         }
+    }
+
+    /// Throws `timedOut` after the grant's time, and the reason for which it has ended before; not if
+    /// its last signature has been counted.
+    func checkHolds(_ grant: SSHGrant) throws(Denial) {
+        if let denial = grant.denial { throw denial }
+        guard !grant.isOver else { throw Denial(.cancelled) }
+        guard grant.end > clock.sinceBoot() else { throw Denial(.timedOut) }
     }
 
     /// Counts one signature; nil if the grant has ended meanwhile.

@@ -32,13 +32,18 @@ struct LaterReceipts {
     /// Throws `changedMeanwhile` if the credential or the fingers are no longer those of the touch,
     /// `suspending` if the machine was suspended since, and `timedOut` if the chain of receipts does
     /// not become free in time.
+    ///
+    /// - Parameter check: called once the chain is free, which may be long after the request; what it
+    ///   throws ends the request without a receipt.
     func add(
-        _ matter: SignedMatter, account: Account, for earlier: EarlierTouch, within limit: Duration
+        _ matter: SignedMatter, account: Account, for earlier: EarlierTouch,
+        within limit: Duration, check: () async throws(Denial) -> Void
     ) async throws(Denial) -> AccountSnapshot {
         let slots = touches.receiptSlots
         var slot = slots.free(for: account.uid)
         if slot == nil { slot = await slots.next(for: account.uid, within: limit) }
         guard let slot else { throw Denial(Task.isCancelled ? .cancelled : .timedOut) }
+        try await check()
         if touches.logind.isSuspending
             || touches.logind.suspensions != earlier.touch.suspensions
         {
