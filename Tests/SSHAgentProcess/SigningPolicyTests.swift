@@ -9,9 +9,11 @@ import Testing
 
 @Suite("What the agent has signed")
 struct SigningPolicyTests {
-    private static let local = PeerKind(isForwarder: false, isRemote: false)
-    private static let forwarder = PeerKind(isForwarder: true, isRemote: false)
-    private static let remote = PeerKind(isForwarder: false, isRemote: true)
+    private static let local = PeerKind(.client, isRemote: false)
+    private static let ssh = PeerKind(.ssh, isRemote: false)
+    private static let relay = PeerKind(.relay, isRemote: false)
+    private static let remote = PeerKind(.client, isRemote: true)
+    private static let remoteSSH = PeerKind(.ssh, isRemote: true)
     private static let name = known(SSHKeyName([UInt8]("work".utf8)))
     private let near: TestHost
     private let far: TestHost
@@ -85,8 +87,7 @@ struct SigningPolicyTests {
         let other = [UInt8](repeating: 2, count: 32)
         #expect(refusal(try login(session: other, at: near), here) == .otherSession)
         #expect(refusal(try file(), here) == .otherSession)
-        // Whoever the program is: it has proven where the connection leads.
-        #expect(refusal(try login(at: near), here, Self.forwarder) == nil)
+        #expect(refusal(try login(at: near), here, Self.ssh) == nil)
         var failed = here
         failed.fail()
         #expect(refusal(try login(at: near), failed) == .failedBinding)
@@ -95,13 +96,39 @@ struct SigningPolicyTests {
     @Test("a forwarded login is told with its hosts, and must be for the last session")
     func forwarded() throws {
         let way = try SigningPolicy(AgentSettings()).way(
-            of: login(at: far), over: sessions(forwardedBy: [near], to: far), from: Self.forwarder,
+            of: login(at: far), over: sessions(forwardedBy: [near], to: far), from: Self.ssh,
             by: Self.name)
         #expect(way.forwarders == [try near.session(Self.id).fingerprint])
         #expect(way.host == (try far.session(Self.id).fingerprint))
         let first = [UInt8](repeating: 100, count: 32)
         let over = try sessions(forwardedBy: [near], to: far)
         #expect(refusal(try login(session: first, at: near), over) == .otherSession)
+    }
+
+    @Test("a forwarded login that states no host is refused, whoever has signed its session")
+    func hostNotStated() throws {
+        // `far` has signed the session id that `near` has with some third host.
+        let over = try sessions(forwardedBy: [near], to: far)
+        #expect(refusal(try login(at: nil), over, Self.ssh) == .hostNotStated)
+        let allowing = try settings("unnamed-forwarding = yes")
+        #expect(refusal(try login(at: nil), over, Self.ssh, allowing) == .hostNotStated)
+        let farther = try sessions(forwardedBy: [near, TestHost()], to: far)
+        #expect(refusal(try login(at: nil), farther, Self.ssh) == .hostNotStated)
+        // The first host is the one that ssh of this machine has reached.
+        #expect(refusal(try login(at: nil), try sessions(to: far), Self.ssh) == nil)
+    }
+
+    @Test("a relay, and a program of a remote session, are refused even with a proven session")
+    func boundRelays() throws {
+        let allowing = try settings("unnamed-forwarding = yes")
+        let here = try sessions(to: near)
+        let over = try sessions(forwardedBy: [near], to: far)
+        for peer in [Self.relay, Self.remote, Self.remoteSSH] {
+            #expect(refusal(try login(at: near), here, peer) == .unnamedForwarding)
+            #expect(refusal(try login(at: far), over, peer) == .unnamedForwarding)
+            #expect(refusal(try login(at: near), here, peer, allowing) == nil)
+            #expect(refusal(try login(at: far), here, peer, allowing) == .otherHost)
+        }
     }
 
     @Test("a forwarded connection that does not say where it leads signs nothing, unless allowed")
@@ -111,10 +138,12 @@ struct SigningPolicyTests {
         let none = ConnectionSessions()
         for content in [try login(at: far), try login(at: nil), try file()] {
             #expect(refusal(content, forwarded) == .unnamedForwarding)
-            #expect(refusal(content, none, Self.forwarder) == .unnamedForwarding)
+            #expect(refusal(content, none, Self.ssh) == .unnamedForwarding)
+            #expect(refusal(content, none, Self.relay) == .unnamedForwarding)
             #expect(refusal(content, none, Self.remote) == .unnamedForwarding)
             #expect(refusal(content, forwarded, Self.local, allowing) == nil)
-            #expect(refusal(content, none, Self.forwarder, allowing) == nil)
+            #expect(refusal(content, none, Self.ssh, allowing) == nil)
+            #expect(refusal(content, none, Self.relay, allowing) == nil)
             #expect(refusal(content, none, Self.remote, allowing) == nil)
         }
     }

@@ -12,8 +12,8 @@ struct AgentPeer: Sendable {
     private let process: ProcessHandle?
 
     /// Programs that pass connections on for others, by the names that the kernel shows.
-    private static let forwarders: Set<String> = [
-        "ssh", "sshd", "sshd-session", "sshd-auth", "dbclient", "dropbear", "plink", "putty",
+    private static let relays: Set<String> = [
+        "sshd", "sshd-session", "sshd-auth", "dbclient", "dropbear", "plink", "putty",
         "socat", "systemd-socket-",
     ]
 
@@ -30,11 +30,15 @@ struct AgentPeer: Sendable {
     /// What kind of program it is; one that has ended cannot be told.
     var kind: PeerKind {
         guard let process, let name = try? process.name() else {
-            return PeerKind(isForwarder: true, isRemote: true)
+            return PeerKind(.relay, isRemote: true)
         }
         return PeerKind(
-            isForwarder: Self.forwarders.contains(String(decoding: name, as: UTF8.self)),
-            isRemote: Self.isRemote(process))
+            Self.role(String(decoding: name, as: UTF8.self)), isRemote: Self.isRemote(process))
+    }
+
+    private static func role(_ name: String) -> PeerKind.Role {
+        if name == "ssh" { return .ssh }
+        return relays.contains(name) ? .relay : .client
     }
 
     /// Whether a process is in a remote session, or logind does not say where it is.

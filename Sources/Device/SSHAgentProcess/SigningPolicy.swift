@@ -5,14 +5,24 @@ import SignedFormats
 
 /// What is known of the program at the other end of a connection, apart from its name.
 package struct PeerKind: Equatable, Sendable {
-    /// Whether it is a program that passes connections on for others, or one that cannot be told.
-    package var isForwarder: Bool
+    /// For whom a program asks, as far as its name tells.
+    package enum Role: Equatable, Sendable {
+        /// For itself.
+        case client
+        /// For itself, or for a host that it forwards to; its bindings say which.
+        case ssh
+        /// For others, whatever it binds the connection to; or the program cannot be told.
+        case relay
+    }
+
+    /// For whom it asks.
+    package var role: Role
     /// Whether it runs in a remote session, or where it runs cannot be told.
     package var isRemote: Bool
 
     /// Describes a program.
-    package init(isForwarder: Bool, isRemote: Bool) {
-        self.isForwarder = isForwarder
+    package init(_ role: Role, isRemote: Bool) {
+        self.role = role
         self.isRemote = isRemote
     }
 }
@@ -35,6 +45,8 @@ package struct SigningPolicy: Sendable {
         case otherSession
         /// The login states another host than the session's.
         case otherHost
+        /// The login states no host, and the session is not the first one of the connection.
+        case hostNotStated
         /// The key's destinations do not permit this.
         case destination
         /// The connection is forwarded, and does not say where it leads.
@@ -59,10 +71,12 @@ package struct SigningPolicy: Sendable {
         by key: SSHKeyName
     ) throws(Refusal) -> Way {
         guard !sessions.hasFailed else { throw .failedBinding }
+        // What these bind a connection to is what another machine says.
+        if peer.isRemote || peer.role == .relay { try requireUnnamed() }
         let rules = settings.destinations[key]
         guard let last = sessions.last else {
             guard rules == nil else { throw .destination }
-            guard !peer.isForwarder, !peer.isRemote else {
+            guard peer.role == .client, !peer.isRemote else {
                 try requireUnnamed()
                 return .here
             }
@@ -79,6 +93,9 @@ package struct SigningPolicy: Sendable {
         guard case .authentication(let login) = content, login.sessionID == last.sessionID else {
             throw .otherSession
         }
+        // A host that the connection was forwarded to could have signed another host's session with a
+        // key of its own. Only a host key in the signed data shows where such a login leads.
+        guard login.hostKey != nil || sessions.list.count == 1 else { throw .hostNotStated }
         if let stated = login.hostKey, stated != last.host { throw .otherHost }
         if let rules {
             guard sessions.path.isPermitted(by: rules, user: login.user) else {
@@ -107,6 +124,8 @@ extension SigningPolicy.Refusal {
         case .failedBinding: "the connection's host has not proven its session"
         case .otherSession: "the request belongs to another session than the connection's"
         case .otherHost: "the request states another host than the session's"
+        case .hostNotStated:
+            "the request was forwarded, and does not state its host: only servers of OpenSSH 8.9 and later have it stated; use 'ssh -J' instead of 'ssh -A'"
         case .destination:
             "the key's destinations do not permit it: see 'destinations' in agent.conf"
         case .unnamedForwarding:
