@@ -216,7 +216,9 @@ struct AgentLockTests {
     private final class Door {
         var lock = AgentLock()
 
-        func locks(_ passphrase: [UInt8]) -> Bool { lock.lock(passphrase) }
+        func locks(_ passphrase: [UInt8]) -> Bool { number(lockedWith: passphrase) != nil }
+
+        func number(lockedWith passphrase: [UInt8]) -> Int? { lock.lock(passphrase) }
 
         func opens(_ passphrase: [UInt8], at now: Duration) -> Bool {
             lock.unlock(passphrase, at: now)
@@ -233,6 +235,18 @@ struct AgentLockTests {
         #expect(!door.opens([1, 2], at: .milliseconds(999)))
         #expect(door.opens([1, 2], at: .seconds(1)) && !door.lock.isLocked)
         #expect(door.locks([]) && door.opens([], at: .zero))
+    }
+
+    @Test("a lock is taken back, but not one that was set since")
+    func takenBack() throws {
+        let door = Door()
+        let first = try #require(door.number(lockedWith: [1]))
+        door.lock.takeBack(first)
+        #expect(!door.lock.isLocked)
+        let second = try #require(door.number(lockedWith: [2]))
+        #expect(door.opens([2], at: .zero) && door.locks([3]))
+        door.lock.takeBack(second)
+        #expect(door.lock.isLocked && !door.opens([2], at: .zero))
     }
 
     @Test("the wait grows with each wrong passphrase, to ten seconds")

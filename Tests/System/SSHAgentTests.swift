@@ -142,49 +142,18 @@ struct SSHAgentTests {
     }
 
     /// Speaks the agent's protocol: what it was answered, and what a signature then was.
-    private static let bindings = """
-        import base64, os, socket, subprocess
-        def st(b): return len(b).to_bytes(4, 'big') + b
-        class Agent:
-            def __init__(self):
-                self.s = socket.socket(socket.AF_UNIX)
-                self.s.connect(os.environ['SSH_AUTH_SOCK'])
-            def ask(self, m):
-                self.s.sendall(len(m).to_bytes(4, 'big') + m)
-                n = int.from_bytes(self.s.recv(4), 'big'); a = b''
-                while len(a) < n: a += self.s.recv(n - len(a))
-                return a
-            def bind(self, sid, sig, forwarding):
-                return self.ask(b'\\x1b' + st(b'session-bind@openssh.com') + st(host) + st(sid)
-                    + st(sig) + bytes([forwarding]))[0]
-            def sign(self, sid):
-                return self.ask(b'\\x0d' + st(blob) + st(request(sid)) + bytes(4))[0]
-        host = base64.b64decode(open('hostkey.pub').read().split()[1])
-        blob = base64.b64decode(open('.ssh/plain.pub').read().split()[1])
-        def request(sid):
-            return (st(sid) + b'\\x32' + st(b'alice') + st(b'ssh-connection')
-                + st(b'publickey-hostbound-v00@openssh.com') + b'\\x01'
-                + st(b'ecdsa-sha2-nistp256') + st(blob) + st(host))
-        def signed(n):
-            # ssh-keygen signs SSHSIG data: those are the session's id here, of which any length is one.
-            open('m', 'wb').write(bytes([n]))
-            if os.path.exists('m.sig'): os.remove('m.sig')
-            subprocess.run(['ssh-keygen', '-q', '-Y', 'sign', '-f', 'hostkey', '-n', 'xxxx', '-O',
-                'hashalg=sha256', 'm'], check=True, capture_output=True)
-            import hashlib
-            sid = b'SSHSIG' + st(b'xxxx') + st(b'') + st(b'sha256') + st(hashlib.sha256(bytes([n])).digest())
-            raw = base64.b64decode(''.join(open('m.sig').read().split('\\n')[1:-2]))
-            return sid, raw[-83:]
-        a = Agent(); sid, sig = signed(1)
-        print('forged', a.bind(sid + b'x', sig, 0), a.sign(sid))
-        a = Agent(); print('good', a.bind(sid, sig, 1))
-        print('repeated', a.bind(sid, sig, 1), a.sign(sid))
-        a = Agent(); a.bind(sid, sig, 0); sid2, sig2 = signed(2)
-        print('late', a.bind(sid2, sig2, 0), a.sign(sid2))
-        a = Agent(); a.bind(sid, sig, 0)
-        print('other session', a.sign(b'y' * 32))
+    private static let bindings =
+        SSHAgentScript.preamble + """
+            a = Agent(); sid, sig = signed(1)
+            print('forged', a.bind(sid + b'x', sig, 0), a.sign(sid))
+            a = Agent(); print('good', a.bind(sid, sig, 1))
+            print('repeated', a.bind(sid, sig, 1), a.sign(sid))
+            a = Agent(); a.bind(sid, sig, 0); sid2, sig2 = signed(2)
+            print('late', a.bind(sid2, sig2, 0), a.sign(sid2))
+            a = Agent(); a.bind(sid, sig, 0)
+            print('other session', a.sign(b'y' * 32))
 
-        """
+            """
 
     @Test(
         "other keys are the other agent's, with lifetimes and restrictions, and the lock is both's")

@@ -16,12 +16,15 @@ final class AgentConnection {
     private let host: AgentHost
     private let upstream: UpstreamAgent?
     private var sessions = ConnectionSessions()
+    /// Since when the client has asked nothing, as time since boot; nil while a request is answered.
+    private(set) var idleSince: Duration?
 
     init(_ stream: AgentStream, peer: AgentPeer, host: AgentHost) {
         self.stream = stream
         self.peer = peer
         self.host = host
-        upstream = host.settings.upstream.map { UpstreamAgent($0, limit: host.paths.answerLimit) }
+        upstream = host.settings.upstream.map { UpstreamAgent($0, host: host) }
+        idleSince = host.now
     }
 
     /// Ends the connection.
@@ -30,8 +33,11 @@ final class AgentConnection {
     /// Answers requests until the client closes the connection or breaks the protocol.
     func serve() async {
         while let message = await stream.next() {
+            idleSince = nil
             let answer = await answer(message)
             guard await stream.send(answer, within: host.paths.answerLimit) else { break }
+            idleSince = host.now
+            host.changed()
         }
         upstream?.end()
         stream.close()
@@ -45,7 +51,7 @@ final class AgentConnection {
             guard AgentRequest.meantToBind(message) else { return AgentAnswer.failure.message }
             host.complain("a binding to a session is malformed")
             sessions.fail()
-            await upstream?.bind(message)
+            if host.lock.isLocked { upstream?.giveUp() } else { await upstream?.bind(message) }
             return AgentAnswer.extensionFailure.message
         }
         if host.lock.isLocked {
@@ -54,22 +60,34 @@ final class AgentConnection {
             case .unlock: break
             case .sign, .add, .remove, .removeAll, .removeToken, .lock, .bind, .query,
                 .otherExtension, .unknown:
-                // What cannot be verified now must not be forgotten either.
-                if case .bind = request { sessions.fail() }
+                // What cannot be verified now must not be forgotten either. A locked agent does not
+                // hear of it, and would later take the connection for one of this machine.
+                if case .bind = request {
+                    sessions.fail()
+                    upstream?.giveUp()
+                }
                 return AgentAnswer.failure.message
             }
         }
         switch request {
-        case .identities: return await list()
-        case .sign(let signing): return await sign(signing, message: message)
+        case .identities: return unlessLocked(await list(), otherwise: .identities([]))
+        case .sign(let signing): return unlessLocked(await sign(signing, message: message))
         case .bind(let binding): return await bind(binding, message: message)
         case .remove(let blob): return await remove(blob, message: message)
         case .removeAll: return await removeAll(message)
         case .lock(let passphrase): return await lock(passphrase, message: message)
         case .unlock(let passphrase): return await unlock(passphrase, message: message)
         case .query: return AgentAnswer.extensions.message
-        case .add, .removeToken, .otherExtension, .unknown: return await pass(message)
+        case .add, .removeToken, .otherExtension, .unknown:
+            return unlessLocked(await pass(message))
         }
+    }
+
+    /// An answer, unless the agent was locked while it was made.
+    private func unlessLocked(
+        _ answer: [UInt8], otherwise: AgentAnswer = .failure
+    ) -> [UInt8] {
+        host.lock.isLocked ? otherwise.message : answer
     }
 
     /// Passes a message on to the other agent; a failure without one.
@@ -82,7 +100,9 @@ final class AgentConnection {
     /// The keys that signetd has and that were not taken out; none if it cannot be asked.
     private func ownKeys() async -> [OwnKey] {
         do throws(SignetdFault) {
-            return try await host.keys.list().compactMap(OwnKey.init).filter {
+            let keys = try await host.keys.list()
+            host.checkDestinations(of: keys.map(\.name))
+            return keys.filter { $0.state == .good }.compactMap(OwnKey.init).filter {
                 !host.hidesAll && !host.hidden.contains($0.content.identifier)
             }
         } catch {
@@ -132,6 +152,12 @@ final class AgentConnection {
     private func signature(
         _ data: [UInt8], by key: OwnKey, over way: SigningPolicy.Way
     ) async -> [UInt8] {
+        let isForwarded = sessions.isForwarded
+        guard !isForwarded || host.beginForwarded() else {
+            host.complain("nothing is signed: another forwarded request awaits its touch")
+            return AgentAnswer.failure.message
+        }
+        defer { if isForwarded { host.endForwarded() } }
         var hangUp: FileWatch?
         defer { hangUp?.cancel() }
         do throws(SignetdFault) {
@@ -186,11 +212,11 @@ final class AgentConnection {
 
     /// Locks this agent and the other one, or neither.
     private func lock(_ passphrase: [UInt8], message: [UInt8]) async -> [UInt8] {
-        guard host.lock.lock(passphrase) else { return AgentAnswer.failure.message }
+        guard let number = host.lock.lock(passphrase) else { return AgentAnswer.failure.message }
         host.changed()
         guard let upstream else { return AgentAnswer.success.message }
         if let answer = await upstream.ask(message), AgentAnswer.isSuccess(answer) { return answer }
-        host.lock.takeBack()
+        host.lock.takeBack(number)
         host.changed()
         return AgentAnswer.failure.message
     }
@@ -206,6 +232,8 @@ final class AgentConnection {
             if answer.map(AgentAnswer.isSuccess) != true {
                 host.complain("the other agent was not unlocked")
             }
+            // It may have been connected just now, and heard of no session while it was locked.
+            upstream.end()
         }
         return AgentAnswer.success.message
     }

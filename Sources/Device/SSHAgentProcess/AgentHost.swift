@@ -21,6 +21,14 @@ package struct AgentPaths: Sendable {
     package init() {}
 }
 
+/// The agent's own socket, to which it must not connect.
+struct OwnSocket: Sendable {
+    /// Its path.
+    let path: String
+    /// Who listens there; nil for systemd, which listens for other agents as well.
+    let listener: PeerCredentials?
+}
+
 /// What the connections share: settings, lock, hidden keys, and the way to signetd.
 ///
 /// All of it is gone when the process ends, so a process that is locked or hides keys does not end by
@@ -31,16 +39,25 @@ final class AgentHost {
     let policy: SigningPolicy
     let paths: AgentPaths
     let keys: SignetdKeys
+    let own: OwnSocket
     private let clock: Clock
     var lock = AgentLock()
     /// The keys that were taken out of the agent.
     private(set) var hidden: Set<SSHKeyID> = []
     /// Whether all keys were taken out.
     private(set) var hidesAll = false
+    /// The names in `destinations` that no key has, as far as they were complained of.
+    private var missing: Set<SSHKeyName> = []
+    /// How many signatures are awaited by connections that come from other machines.
+    private var forwardedSignatures = 0
     /// Called when the process may have become idle, or has something to remember.
     var changed: () -> Void = {}
 
-    init(_ settings: AgentSettings, paths: AgentPaths, account: AccountName, clock: Clock) {
+    init(
+        _ settings: AgentSettings, paths: AgentPaths, account: AccountName, own: OwnSocket,
+        clock: Clock
+    ) {
+        self.own = own
         self.settings = settings
         self.paths = paths
         self.clock = clock
@@ -64,6 +81,29 @@ final class AgentHost {
     func hideAll() {
         hidesAll = true
         changed()
+    }
+
+    /// Takes the one place for a signature that another machine asks for; false if it is taken.
+    ///
+    /// The reader serves one request after another. Without this limit, a host that the agent is
+    /// forwarded to could occupy all of the user's places there.
+    func beginForwarded() -> Bool {
+        guard forwardedSignatures < 1 else { return false }
+        forwardedSignatures += 1
+        return true
+    }
+
+    /// Gives that place back.
+    func endForwarded() { forwardedSignatures -= 1 }
+
+    /// Complains once of each name in `destinations` that no key has: its rules restrict nothing.
+    func checkDestinations(of names: [SSHKeyName]) {
+        for name in settings.destinations.keys
+        where !names.contains(name) && missing.insert(name).inserted {
+            complain(
+                "agent.conf: 'destinations' names the key '\(String(decoding: name.bytes, as: UTF8.self))', which does not exist, so it restricts nothing. 'signet ssh list' shows the names"
+            )
+        }
     }
 
     /// Writes a line to standard error, which systemd adds to the user's journal.

@@ -9,6 +9,7 @@ package struct AgentLock: Sendable {
     private var digest: PassphraseDigest?
     private var failures = 0
     private var nextTry = Duration.zero
+    private var locks = 0
 
     private static let longestWait = 10
 
@@ -18,17 +19,20 @@ package struct AgentLock: Sendable {
     /// Whether it is locked.
     package var isLocked: Bool { digest != nil }
 
-    /// Locks; false if it is locked already, or libcrypto fails.
-    package mutating func lock(_ passphrase: [UInt8]) -> Bool {
-        guard digest == nil, let made = try? PassphraseDigest(of: passphrase) else { return false }
+    /// Locks, and returns a number for `takeBack`; nil if it is locked already, or libcrypto fails.
+    package mutating func lock(_ passphrase: [UInt8]) -> Int? {
+        guard digest == nil, let made = try? PassphraseDigest(of: passphrase) else { return nil }
         digest = made
         failures = 0
         nextTry = .zero
-        return true
+        locks += 1
+        return locks
     }
 
-    /// Opens again what was locked just now.
-    package mutating func takeBack() { digest = nil }
+    /// Undoes a lock, unless it was opened and locked again since.
+    package mutating func takeBack(_ number: Int) {
+        if number == locks { digest = nil }
+    }
 
     /// Unlocks if the passphrase is the one that it was locked with; false otherwise.
     ///

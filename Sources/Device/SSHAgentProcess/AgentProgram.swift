@@ -65,7 +65,7 @@ package final class AgentProgram {
     private var signals: Signals?
     private var isStopping = false
 
-    /// The maximum number of connections; more wait in the socket's queue.
+    /// The maximum number of connections; for one more, the one that is idle longest is closed.
     private static let mostConnections = 64
 
     private init(
@@ -118,7 +118,8 @@ package final class AgentProgram {
         let keeper = AgentKeeper()
         onService {
             let host = AgentHost(
-                settings, paths: paths, account: AccountName(account.name), clock: clock)
+                settings, paths: paths, account: AccountName(account.name),
+                own: listener.ownSocket(at: path), clock: clock)
             let program = AgentProgram(host, listener: listener, isActivated: path == nil) {
                 MainLoop.quit()
             }
@@ -138,10 +139,15 @@ package final class AgentProgram {
     }
 
     private func accept() {
-        while connections.count < Self.mostConnections, let socket = listener.accept() {
+        while hasRoom, let socket = listener.accept() {
             guard let peer = AgentPeer(of: socket.descriptor) else {
                 host.complain("a program of another user was turned away")
                 continue
+            }
+            if connections.count >= Self.mostConnections, let idle = longestIdle {
+                host.complain("too many connections: the one that was idle longest is closed")
+                connections[ObjectIdentifier(idle)] = nil
+                idle.close()
             }
             let connection = AgentConnection(AgentStream(socket), peer: peer, host: host)
             connections[ObjectIdentifier(connection)] = connection
@@ -154,9 +160,19 @@ package final class AgentProgram {
         settle()
     }
 
+    /// Whether one more connection can be served; if none is idle, it waits in the socket's queue.
+    private var hasRoom: Bool {
+        connections.count < Self.mostConnections || longestIdle != nil
+    }
+
+    private var longestIdle: AgentConnection? {
+        connections.values.filter { $0.idleSince != nil }
+            .min { ($0.idleSince ?? .zero) < ($1.idleSince ?? .zero) }
+    }
+
     /// Accepts connections while there is room, and starts the idle timer if there is none.
     private func settle() {
-        watch?.watch(for: connections.count < Self.mostConnections ? .readable : [])
+        watch?.watch(for: hasRoom ? .readable : [])
         idle?.cancel()
         idle = nil
         guard isActivated, connections.isEmpty, !host.remembers, !isStopping else { return }
@@ -210,6 +226,15 @@ private final class AgentListener: Sendable {
     }
 
     var number: Int32 { listener.descriptor.number }
+
+    /// What tells that a connection leads back here; `path` is nil for systemd's socket.
+    func ownSocket(at path: String?) -> OwnSocket {
+        guard let path else {
+            return OwnSocket(path: "/run/user/\(effectiveUID())/signet/agent.sock", listener: nil)
+        }
+        // The kernel records who listens, and tells each client.
+        return OwnSocket(path: path, listener: try? PeerCredentials(of: listener.descriptor))
+    }
 
     /// The next connection; nil if none is waiting.
     func accept() -> StreamSocket? { (try? listener.accept()) ?? nil }

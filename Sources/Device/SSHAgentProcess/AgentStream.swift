@@ -18,9 +18,26 @@ final class AgentStream {
         self.socket = AgentSocket(socket)
     }
 
-    /// Connects to another agent; nil if none listens there.
-    static func connect(to path: String) -> AgentStream? {
-        guard let socket = try? StreamSocket.connect(to: path) else { return nil }
+    /// Why there is no connection to another agent.
+    enum Fault: Error {
+        /// Nothing listens at the path.
+        case absent
+        /// Another user listens there.
+        case anotherUser
+        /// This agent itself listens there.
+        case ourselves
+    }
+
+    /// Connects to another agent, which must be a process of this user other than this one.
+    static func connect(to path: String, own: OwnSocket) throws(Fault) -> AgentStream {
+        if let version = FileVersion(of: path), version == FileVersion(of: own.path) {
+            throw .ourselves
+        }
+        guard let socket = try? StreamSocket.connect(to: path),
+            let peer = try? PeerCredentials(of: socket.descriptor)
+        else { throw .absent }
+        guard peer.uid == effectiveUID() else { throw .anotherUser }
+        guard peer.pid != own.listener?.pid else { throw .ourselves }
         return AgentStream(socket)
     }
 

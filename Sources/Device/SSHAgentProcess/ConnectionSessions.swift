@@ -82,6 +82,9 @@ package struct ConnectionSessions: Equatable, Sendable {
     /// The last session.
     package var last: ProvenSession? { list.last }
 
+    /// Whether the connection comes from another machine: its first session is a forwarding one.
+    package var isForwarded: Bool { list.first?.isForwarding ?? false }
+
     /// Adds a session; one that cannot be added makes the connection useless.
     package mutating func add(_ session: ProvenSession) throws(Fault) {
         do throws(Fault) {

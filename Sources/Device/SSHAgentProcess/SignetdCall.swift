@@ -26,7 +26,7 @@ struct SignetdKeys {
     /// How long the daemon is to wait for a touch.
     private static let touchMilliseconds: UInt32 = 60_000
 
-    /// The keys that a touch opens.
+    /// All keys, also those that no touch opens any more.
     func list() async throws(SignetdFault) -> [SSHAgentKeyContent] {
         var keys: [SSHAgentKeyContent] = []
         let call = try SignetdCall.begin(.sshAgentList(account: account), paths: paths)
@@ -36,7 +36,7 @@ struct SignetdKeys {
         guard let end: SSHKeyCountAnswer = last.own(), Int(end.count) == keys.count else {
             throw .absent
         }
-        return keys.filter { $0.state == .good }
+        return keys
     }
 
     /// Has data signed, after a touch: r and s, 32 bytes each.

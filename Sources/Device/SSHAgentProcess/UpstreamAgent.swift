@@ -6,33 +6,42 @@ import SSHAgentProtocol
 ///
 /// It is connected when it is first needed, and told of the client's sessions in their order, so that it
 /// applies its constraints as if the client had asked it directly. Each message goes to it and comes
-/// back as it is.
+/// back as it is. One that has heard of some sessions only is given up: it would take the connection for
+/// another one than it is.
 @ServiceActor
 final class UpstreamAgent {
     private let path: String
-    private let limit: Duration
+    private let host: AgentHost
     private var stream: AgentStream?
     private var bindings: [[UInt8]] = []
+    /// What the bindings over the present connection came to.
+    private var outcomes: Set<Bool> = []
     private var isGivenUp = false
 
     /// How long a touch or a question that the other agent asks for may take.
     private static let patience = Duration.seconds(300)
 
-    /// The agent at a path; `limit` is for what needs no person.
-    init(_ path: String, limit: Duration) {
+    /// The agent at a path.
+    init(_ path: String, host: AgentHost) {
         self.path = path
-        self.limit = limit
+        self.host = host
     }
+
+    /// How long it may take for what needs no person.
+    private var limit: Duration { host.paths.answerLimit }
 
     /// Passes a binding on, now or when the agent is connected; it verifies the binding itself.
     func bind(_ message: [UInt8]) async {
         // It would refuse more, too, and must not be asked without knowing of all.
-        guard bindings.count < 2 * AgentLimit.sessions else {
-            isGivenUp = true
-            return end()
-        }
+        guard bindings.count < 2 * AgentLimit.sessions else { return giveUp() }
         bindings.append(message)
-        if let stream { _ = await exchange(message, on: stream, within: limit) }
+        if let stream { _ = await tell(message, over: stream) }
+    }
+
+    /// Asks the other agent nothing more for this client.
+    func giveUp() {
+        isGivenUp = true
+        end()
     }
 
     /// Passes a message on, and returns the answer; nil if there is none.
@@ -59,12 +68,39 @@ final class UpstreamAgent {
     private func connected() async -> AgentStream? {
         guard !isGivenUp else { return nil }
         if let stream { return stream }
-        guard let new = AgentStream.connect(to: path) else { return nil }
+        let new: AgentStream
+        do throws(AgentStream.Fault) {
+            new = try AgentStream.connect(to: path, own: host.own)
+        } catch {
+            switch error {
+            case .absent: break
+            case .anotherUser:
+                host.complain("another user listens at 'upstream', \(path): it is not asked")
+            case .ourselves:
+                host.complain("'upstream' is this agent itself: name another agent's socket")
+            }
+            return nil
+        }
         stream = new
+        outcomes = []
         for binding in bindings {
-            guard await exchange(binding, on: new, within: limit) != nil else { return nil }
+            guard await tell(binding, over: new) else { return nil }
         }
         return new
+    }
+
+    /// Tells it of a session; false if it cannot be asked any more.
+    ///
+    /// One that refuses every binding is an agent without the extension, which restricts nothing by them.
+    private func tell(_ binding: [UInt8], over stream: AgentStream) async -> Bool {
+        guard let answer = await exchange(binding, on: stream, within: limit) else { return false }
+        outcomes.insert(AgentAnswer.isSuccess(answer))
+        guard outcomes.count == 1 else {
+            host.complain("the other agent has refused one of several sessions: it is not asked")
+            giveUp()
+            return false
+        }
+        return true
     }
 
     private func exchange(
