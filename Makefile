@@ -65,7 +65,7 @@ BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build module programs site catalogues demo screen test openssh-test programs-table check \
-	format-check graph-check new-command-test fprintd-test bench fuzz pot generated install uninstall deb deb-test machine-test \
+	format-check graph-check new-command-test fprintd-test bench fuzz pot generated install without-fprintd uninstall deb deb-test machine-test \
 	desktop-test clean
 
 help: ## list the targets
@@ -280,7 +280,23 @@ EACH = set -eu; umask 022; filled=$$(mktemp); trap 'rm -f $$filled' EXIT; \
 		esac; \
 	}
 
-install: ## install the build (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
+# Says which package a file belongs to; checks/install plays it.
+DPKG_QUERY = dpkg-query
+# Files that both fprintd's packages and DESKTOP=yes install. The module's place is the one with or
+# without /usr, whichever the package names.
+FPRINTD_FILES = '*/security/pam_fprintd.so' /usr/share/dbus-1/system-services/net.reactivated.Fprint.service
+
+# dpkg and this would overwrite each other's files.
+without-fprintd:
+	@if test -z "$(DESTDIR)" && test -n "$(filter $(LIBEXEC)/signet-fprint,$(subst :, ,$(INSTALLED)))"; then \
+		owners=$$($(DPKG_QUERY) --search $(FPRINTD_FILES) 2> /dev/null | sed 's/[:,].*//' | sort -u); \
+		if test -n "$$owners"; then \
+			echo "fprintd is installed as a package: run 'apt remove" $$owners"' first" >&2; \
+			exit 1; \
+		fi; \
+	fi
+
+install: without-fprintd ## install the build (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 	@test -e build/signetd || { echo "nothing is built: run 'make build' first" >&2; exit 1; }
 	@$(EACH); for entry in $(INSTALLED); do \
 		split $$entry; fill; install -D -m $$mode $$filled $$place; \
@@ -297,6 +313,8 @@ install: ## install the build (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 			systemd-sysusers signet.conf signet-server.conf; \
 			test ! -e /usr/lib/sysusers.d/signet-fprint.conf || systemd-sysusers signet-fprint.conf; \
 			systemctl daemon-reload; \
+			busctl --quiet call org.freedesktop.DBus /org/freedesktop/DBus org.freedesktop.DBus \
+				ReloadConfig || true; \
 			systemctl try-restart signet-reader.service signetd.service signet-relay.service \
 				signet-server.service signet-fprint.service; \
 		fi; \
@@ -328,6 +346,7 @@ uninstall: ## remove everything except state and the files that you edited
 		systemctl disable --now signetd.socket signetd.service \
 			signet-reader.socket signet-reader.service \
 			signet-relay.socket signet-relay.service signet-server.service || true; \
+		systemctl stop signet-fprint.service 2> /dev/null || true; \
 		rm -rf /run/signet/tokens; \
 	fi
 	@if test -z "$(DESTDIR)" && aa-enabled --quiet 2> /dev/null; then \
