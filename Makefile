@@ -166,11 +166,12 @@ fprintd-test: deps ## run fprintd's own test suite against signet-fprint (FPRINT
 	$(SWIFT_BUILD) --product testfixture
 	$(AS_ROOT) env FPRINTD=$(FPRINTD) Tests/Fprintd/run $(TESTS)
 
-openssh-test: deps module ## run OpenSSH's regression tests with our provider (ONLY="krl …")
+openssh-test: deps module ## run OpenSSH's regression tests with our provider and agent (ONLY="krl …")
 	@checks/packages dpkg-dev zlib1g-dev libssl-dev
 	$(SWIFT_BUILD) --product testfixture
 	$(SWIFT_BUILD) --product testreader
 	$(SWIFT_BUILD) --product signet
+	$(SWIFT_BUILD) --product signet-agent
 	$(AS_ROOT) Tests/OpenSSH/run $(ONLY)
 
 bench: build ## measure, side by side with pam_fprintd and fprintd
