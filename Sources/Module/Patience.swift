@@ -20,10 +20,6 @@ struct Patience: ~Copyable {
     /// A pidfd of the process that started the application; negative if it cannot be watched, which
     /// poll(2) ignores.
     private let parent: Int32
-    /// When a call ends that nobody else can end; nil in a process that ends with its parent.
-    ///
-    /// A suspension of the machine begins it anew.
-    private var over: Deadline?
     /// Whether a finger could be asked for in this call, or will be able to.
     ///
     /// What was there and is not now may come back; what never was is reported as absent.
@@ -64,25 +60,26 @@ struct Patience: ~Copyable {
         application.mustBeHeard = true
         try wait(milliseconds: Patience.least)
         var options = options
-        let limit = options.timeoutSeconds * 1_000
-        if ends_with_parent() == 0 { over = Deadline(milliseconds: limit) }
+        // Seven weeks are no end. The time for the finger is one where nobody else can end the call.
+        let limit = ends_with_parent() != 0 ? UInt32.max : options.timeoutSeconds * 1_000
+        var over = Deadline(milliseconds: limit)
         while true {
             let pause: UInt32
             do throws(LoginFailure) {
                 return try Login.proveOnce(to: &application, options: options)
             } catch {
                 pause = try self.pause(after: error)
-                if case .denied(let denial, _) = error, denial.reason == .suspending, over != nil {
+                // The machine has slept, so the time begins anew.
+                if case .denied(let denial, _) = error, denial.reason == .suspending {
                     over = Deadline(milliseconds: limit)
                 }
             }
+            let left = UInt32(bitPattern: over.millisecondsLeft)
             // As after a finger that did not match, since the application may ask again.
-            if let over, UInt32(bitPattern: over.millisecondsLeft) < pause {
-                throw .timeUp(mismatches: 1)
-            }
-            application.trace("waiting for \(number: pause) ms")
+            guard pause < left else { throw .timeUp(mismatches: 1) }
             try wait(milliseconds: pause)
-            options = options.within(seconds: Patience.burst)
+            options = options.within(
+                seconds: min(Patience.burst, max(1, (left - pause) / 1_000)))
         }
     }
 

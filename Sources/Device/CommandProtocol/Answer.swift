@@ -229,6 +229,6 @@ package struct DoneAnswer: Equatable, Sendable {
 }
 
 extension Field {
-    static var sshKeysKept: Field { Field(210, size: 4) }
-    static var sshKeysEnded: Field { Field(211, size: 4) }
+    package static var sshKeysKept: Field { Field(210, size: 4) }
+    package static var sshKeysEnded: Field { Field(211, size: 4) }
 }

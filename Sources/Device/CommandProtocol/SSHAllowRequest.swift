@@ -163,7 +163,7 @@ extension Request {
 }
 
 extension Field {
-    static var sshDestination: Field { Field(212, size: 1...Limit.label) }
-    static var sshSignatures: Field { Field(214, size: 4) }
-    static var sshSeconds: Field { Field(215, size: 4) }
+    package static var sshDestination: Field { Field(212, size: 1...Limit.label) }
+    package static var sshSignatures: Field { Field(214, size: 4) }
+    package static var sshSeconds: Field { Field(215, size: 4) }
 }
