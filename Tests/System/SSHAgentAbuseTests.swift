@@ -59,6 +59,34 @@ struct SSHAgentAbuseTests {
         stock.signal(15)
     }
 
+    @Test("another agent that takes some sessions and refuses others is given up; one without, not")
+    func halfBound() throws {
+        // ssh-keygen asks the agent, too, and so comes before the other agent.
+        let agent = try fixture.startAgent("-u", "/home/alice/fake.sock")
+        let outcome = try python(
+            """
+            sid, sig = signed(1); sid2, sig2 = signed(2)
+            l = socket.socket(socket.AF_UNIX); l.bind('fake.sock'); l.listen(9)
+            def serve(s, answers):
+                while m := receive(s):
+                    if m[0] == 27: a = bytes([answers.pop(0)])
+                    else: a = b'\\x0c\\0\\0\\0\\1' + st(b'blob') + st(b'other')
+                    s.sendall(st(a))
+            def fake(*answers):
+                def run(): serve(l.accept()[0], list(answers))
+                threading.Thread(target=run, daemon=True).start()
+            fake(6, 28); a = Agent()
+            print(a.keys(), a.bind(sid, sig, 1), a.keys(), a.bind(sid2, sig2, 1), a.keys())
+            fake(5, 5); a = Agent()
+            print(a.keys(), a.bind(sid, sig, 1), a.keys(), a.bind(sid2, sig2, 1), a.keys())
+            fake(5, 6); a = Agent()
+            print(a.bind(sid, sig, 1), a.bind(sid2, sig2, 1), a.keys())
+            """)
+        #expect(outcome == ["2 6 2 6 1", "2 6 2 6 2", "6 6 1"], "\(outcome)")
+        try agent.expectError("has refused one of several sessions")
+        agent.signal(15)
+    }
+
     @Test("another user's socket, and the agent's own, are no other agent")
     func upstreamOwner() throws {
         try fixture.makeFileKey()
