@@ -174,6 +174,31 @@ struct DeviceStateTests {
         #expect(!again && state.expiry == nil)
     }
 
+    @Test("a scan that was refused, or stopped before it began, does not prolong a claim")
+    func refusedScan() throws {
+        var state = try claimed()
+        let refused = try state.begin(.verify, by: one)
+        #expect(state.expiry == nil)
+        state.ended(refused, at: .seconds(59))
+        #expect(state.expiry == .seconds(60))
+        let stopped = try state.begin(.enroll, by: one)
+        _ = try state.stop(.enroll, by: one)
+        state.ended(stopped, at: .seconds(59))
+        #expect(state.expiry == .seconds(60))
+        let unused = state.expire(at: .seconds(61))
+        #expect(unused && state.claim == nil)
+    }
+
+    @Test("a deletion that failed does not prolong a claim")
+    func failedDeletion() throws {
+        var state = try claimed()
+        let claim = try state.beginDeletion(by: one)
+        state.endDeletion(claim, succeeded: false, at: .seconds(59))
+        #expect(state.expiry == .seconds(60))
+        let unused = state.expire(at: .seconds(61))
+        #expect(unused && state.claim == nil)
+    }
+
     @Test("a deletion keeps the claim, and ends only its own")
     func deletion() throws {
         var state = try claimed()
@@ -185,15 +210,15 @@ struct DeviceStateTests {
         #expect(
             fault { () throws(DesktopFault) in _ = try state.stop(.verify, by: one) }
                 == .alreadyInUse)
-        state.endDeletion(claim, at: .seconds(5))
+        state.endDeletion(claim, succeeded: true, at: .seconds(5))
         #expect(state.expiry == .seconds(65))
         _ = try state.begin(.verify, by: one)
         _ = state.vanish(one)
         try state.claim(for: "bob", by: two, at: .zero)
         let other = try state.beginDeletion(by: two)
-        state.endDeletion(claim, at: .zero)
+        state.endDeletion(claim, succeeded: true, at: .zero)
         #expect(state.expiry == nil)
-        state.endDeletion(other, at: .zero)
+        state.endDeletion(other, succeeded: true, at: .zero)
         #expect(state.expiry != nil)
     }
 }

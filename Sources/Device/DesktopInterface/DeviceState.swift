@@ -9,7 +9,7 @@ import Domain
 ///
 /// A scan is identified by a number, so that what arrives late for an earlier one has no effect.
 package struct DeviceState: Sendable {
-    /// How long a claim lasts without a scan.
+    /// How long a claim lasts without a scan that began, or a deletion that succeeded.
     package static let patience = Duration.seconds(60)
 
     /// What a claimer can have a device do.
@@ -45,6 +45,8 @@ package struct DeviceState: Sendable {
         let id: ScanID
         let action: Action
         var phase: Phase
+        /// Whether the daemon has waited for a finger.
+        var hasBegun = false
     }
 
     /// The present claim; nil if there is none.
@@ -157,6 +159,7 @@ package struct DeviceState: Sendable {
     package mutating func admitted(_ id: ScanID) -> Bool {
         guard scan?.id == id, scan?.phase == .starting else { return false }
         scan?.phase = .scanning
+        scan?.hasBegun = true
         return true
     }
 
@@ -164,9 +167,11 @@ package struct DeviceState: Sendable {
     package func isScanning(_ id: ScanID) -> Bool { scan?.id == id && scan?.phase == .scanning }
 
     /// Notes that the daemon has ended a scan.
+    ///
+    /// One that was refused before it began is no use of the claim.
     package mutating func ended(_ id: ScanID, at now: Duration) {
-        guard scan?.id == id else { return }
-        unusedSince = now
+        guard let ended = scan, ended.id == id else { return }
+        if ended.hasBegun { unusedSince = now }
         switch scan?.phase {
         // The call that began it is answered with an error, so that there is nothing to stop.
         case .starting: scan = nil
@@ -214,9 +219,10 @@ package struct DeviceState: Sendable {
         return claim
     }
 
-    /// Notes that the deletion for a claim has ended.
-    package mutating func endDeletion(_ claim: Claim, at now: Duration) {
+    /// Notes that the deletion for a claim has ended; one that failed is no use of the claim.
+    package mutating func endDeletion(_ claim: Claim, succeeded: Bool, at now: Duration) {
         guard self.claim == claim else { return }
-        (isDeleting, unusedSince) = (false, now)
+        isDeleting = false
+        if succeeded { unusedSince = now }
     }
 }

@@ -9,9 +9,31 @@ import MainContext
 ///
 /// A reader keeps its object as long as it is there; a number is never used again. The object of a
 /// reader that is gone is withdrawn at the next look, or when its claim ends after that. There is a
-/// look at each call, and when signetd says that readers may have changed.
+/// look when signetd says that readers may have changed, and at calls: at each one if signetd cannot
+/// tell, and otherwise once in `lifetime`, so that no program's calls become as many requests.
 @ServiceActor
 final class DeviceList {
+    /// How long the list counts while signetd watches for readers.
+    private static let lifetime = Duration.seconds(10)
+
+    /// What signetd says about readers that come and go.
+    private enum Watch {
+        /// It was not asked, or has ended the request.
+        case none
+        /// It tells, with this request.
+        case holding(DaemonCall)
+        /// It cannot tell here.
+        case unavailable
+    }
+
+    /// From when a list is.
+    private struct Look {
+        /// How many reports there had been when it began.
+        let reports: UInt64
+        /// The time since boot.
+        let time: Duration
+    }
+
     private struct Entry {
         let device: DeviceObject
         let export: BusExport
@@ -20,8 +42,11 @@ final class DeviceList {
     private let host: DesktopHost
     private var entries: [Entry] = []
     private var nextNumber = 0
-    /// The request that signetd answers when readers come and go.
-    private var watch: DaemonCall?
+    private var watch = Watch.none
+    /// How often signetd has said that readers may have changed.
+    private var reports: UInt64 = 0
+    /// The last look that succeeded; nil after one that failed, and after the end of a watch.
+    private var latest: Look?
     /// The calls that wait for the look in progress; nil while there is none.
     private var waiting: [CheckedContinuation<Void, Never>]?
 
@@ -40,39 +65,66 @@ final class DeviceList {
         for entry in entries { await entry.device.awaitScans() }
     }
 
-    /// Asks signetd which readers there are; calls at the same time share one answer.
+    /// Asks signetd which readers there are, unless that is known; calls at the same time share one
+    /// answer.
     ///
     /// If it does not answer, the devices stay as they are.
     func refresh() async {
         if waiting != nil {
             return await withCheckedContinuation { waiting?.append($0) }
         }
+        guard !isCurrent else { return }
         waiting = []
-        var readers: [ReaderAnswer] = []
-        let last = try? await host.ask(.readers) { answer in
-            if case .reader(let reader) = answer { readers.append(reader) }
-        }
-        if case .done? = last {
-            take(readers)
-            follow()
-        }
+        // Before the look, so that no change falls between the two.
+        follow()
+        // What is reported during a look may be missing from it.
+        repeat { latest = await look() } while latest.map { $0.reports != reports } == true
         let calls = waiting ?? []
         waiting = nil
         for call in calls { call.resume() }
     }
 
-    /// Has signetd tell when readers come and go, unless it does; it ends that when it exits.
+    /// Whether signetd would have said if the readers had changed since the last look.
+    private var isCurrent: Bool {
+        guard case .holding = watch, let latest else { return false }
+        return latest.reports == reports && host.now - latest.time < Self.lifetime
+    }
+
+    /// Takes the list of readers; returns nil if signetd does not give it.
+    private func look() async -> Look? {
+        let look = Look(reports: reports, time: host.now)
+        var readers: [ReaderAnswer] = []
+        let last = try? await host.ask(.readers) { answer in
+            if case .reader(let reader) = answer { readers.append(reader) }
+        }
+        guard case .done? = last else { return nil }
+        take(readers)
+        return look
+    }
+
+    /// Has signetd tell when readers come and go, unless it does or cannot; it ends that when it
+    /// exits.
     private func follow() {
-        guard watch == nil,
+        guard case .none = watch,
             let call = try? DaemonCall.begin(Request(DesktopWatchRequest()), paths: host.paths)
         else { return }
-        watch = call
+        watch = .holding(call)
         onService { [weak self] in
             let last = await call.last { answer in
-                if answer.own(DesktopReadersAnswer.self) != nil { await self?.refresh() }
+                guard answer.own(DesktopReadersAnswer.self) != nil else { return }
+                self?.reports += 1
+                await self?.refresh()
             }
-            // Without an answer it has exited, and is asked again with the next look.
-            if last == nil { self?.watch = nil }
+            // Otherwise it is stopping, has exited or was asked too often: it is asked again with
+            // the next look.
+            let isUnavailable =
+                if case .denial(let denial) = last {
+                    denial.reason == .notServed
+                } else {
+                    false
+                }
+            self?.watch = isUnavailable ? .unavailable : .none
+            self?.latest = nil
         }
     }
 

@@ -27,6 +27,7 @@ final class DeviceObject: BusObject {
     private var expiry: Timer?
     /// The calls that wait for the deletion in progress; nil while there is none.
     private var deletion: [CheckedContinuation<Void, Never>]?
+    private var deletions: [RunningDeletion] = []
     private var scans: [DeviceState.ScanID: RunningScan] = [:]
     /// The scan that waits for a finger, and whether one is on the reader.
     private var needing: DeviceState.ScanID?
@@ -170,6 +171,7 @@ extension DeviceObject {
     private func release(by client: String) async throws(DesktopFault) {
         let wasGone = isGone
         let scan = try state.release(by: client)
+        cancelDeletions(of: client)
         settle()
         if let scan { await end(scan) }
         if wasGone { throw DesktopFault(.internal, "the reader is gone") }
@@ -177,6 +179,7 @@ extension DeviceObject {
 
     private func vanished(_ client: String) {
         let scan = state.vanish(client)
+        cancelDeletions(of: client)
         settle()
         if let scan { scans[scan]?.cancel() }
     }
@@ -355,7 +358,9 @@ extension DeviceObject {
     /// signetd ends scans before the machine sleeps, and says why; a cancelled one would look as if
     /// the claimer had stopped it.
     func awaitScans() async {
-        for scan in scans.values {
+        for (id, scan) in scans {
+            // While the one before was awaited, it may have ended: nobody would say so again.
+            guard scans[id] === scan else { continue }
             let limit = Timer(after: Self.endPatience) { scan.cancel() }
             await withCheckedContinuation { scan.waiting.append($0) }
             limit.cancel()
@@ -422,14 +427,16 @@ extension DeviceObject {
         let claim = try state.beginDeletion(by: caller.name.text)
         deletion = []
         settle()
+        var isDone = false
         defer {
-            state.endDeletion(claim, at: host.now)
+            state.endDeletion(claim, succeeded: isDone, at: host.now)
             let waiting = deletion ?? []
             deletion = nil
             for call in waiting { call.resume() }
             settle()
         }
         try await delete(finger, of: claim.account, for: caller)
+        isDone = true
     }
 
     /// Deletes all fingers of an account, by a client that need not have claimed the device.
@@ -446,14 +453,46 @@ extension DeviceObject {
     private func delete(
         _ finger: Finger?, of account: AccountName, for caller: DesktopCaller
     ) async throws(DesktopFault) {
-        let request = DesktopDeleteRequest(client: caller.name, account: account, finger: finger)
-        let answer = try await host.ask(Request(request))
+        let answer = try await answer(
+            to: DesktopDeleteRequest(client: caller.name, account: account, finger: finger),
+            of: caller.name.text)
         host.recentLists.forget()
         guard case .denial(let denial) = answer else { return }
         let fault = DesktopFault(of: denial)
         throw fault.kind == .internal
             ? DesktopFault(.printsNotDeleted, fault.message) : fault
     }
+
+    /// Makes a request that ends with its client; polkit may take minutes to answer.
+    private func answer(
+        to request: DesktopDeleteRequest, of client: String
+    ) async throws(DesktopFault) -> Answer {
+        let call = try DaemonCall.begin(Request(request), paths: host.paths)
+        let following = host.bus.followOwner(of: client) { owner in
+            if owner == nil { call.cancel() }
+        }
+        deletions.append(RunningDeletion(client: client, call: call, following: following))
+        defer { deletions.removeAll { $0.call === call } }
+        // It may have left before it was followed.
+        onService { [host] in
+            let owner = try? await host.bus.owner(of: client, limit: DesktopHost.limit)
+            if owner == nil { call.cancel() }
+        }
+        guard let answer = await call.last({ _ in }) else { throw .noDaemon }
+        return answer
+    }
+
+    private func cancelDeletions(of client: String) {
+        for deletion in deletions where deletion.client == client { deletion.call.cancel() }
+    }
+}
+
+/// A request for a deletion, until the daemon has ended it.
+private struct RunningDeletion {
+    let client: String
+    let call: DaemonCall
+    /// Tells when the client leaves.
+    let following: BusSubscription?
 }
 
 extension Answer {

@@ -151,6 +151,11 @@ final class DesktopBusClient: Sendable {
         }
     }
 
+    /// The devices, as the manager lists them.
+    func devices() throws -> Outcome {
+        try call("GetDevices", answer: "(ao)", of: "Manager", at: "/net/reactivated/Fprint/Manager")
+    }
+
     /// Makes a call and does not wait for it.
     func begin(_ member: String, _ argument: String? = nil) throws -> PendingCall {
         let pending = PendingCall()

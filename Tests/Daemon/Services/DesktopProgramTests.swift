@@ -193,6 +193,42 @@ extension DaemonTests {
             #expect(try client.call("Release") == .error("AlreadyInUse"))
         }
 
+        @Test("a claim whose calls are refused ends after a minute all the same")
+        func refusedUse() throws {
+            let fixture = try InterfaceFixture()
+            let (client, other) = (try fixture.client(), try fixture.client())
+            #expect(try client.call("Claim", Self.user) == .done)
+            try fixture.desktop.polkit.set(PlayedPolkit.verify, .no)
+            try fixture.desktop.polkit.set(PlayedPolkit.enroll, .no)
+            try fixture.daemon.passTime(59)
+            #expect(try client.call("VerifyStart", "any") == .error("PermissionDenied"))
+            #expect(try client.call("EnrollStart", "left-thumb") == .error("PermissionDenied"))
+            #expect(try client.call("DeleteEnrolledFingers2") == .error("PermissionDenied"))
+            try fixture.daemon.passTime(2)
+            #expect(try client.call("VerifyStart", "any") == .error("ClaimDevice"))
+            try fixture.desktop.polkit.set(PlayedPolkit.verify, .yes)
+            #expect(try other.call("Claim", Self.user) == .done)
+        }
+
+        @Test(
+            "a deletion ends with its client: polkit asks no more, and nothing is deleted",
+            arguments: ["DeleteEnrolledFingers2", "DeleteEnrolledFingers"], [true, false])
+        func leftDeletion(member: String, leaves: Bool) throws {
+            let fixture = try InterfaceFixture()
+            let client = try fixture.client()
+            let isClaimed = member == "DeleteEnrolledFingers2" || !leaves
+            if isClaimed { #expect(try client.call("Claim", Self.user) == .done) }
+            try fixture.desktop.polkit.set(PlayedPolkit.enroll, .silent)
+            let deletion = try client.begin(
+                member, member == "DeleteEnrolledFingers" ? Self.user : nil)
+            try fixture.desktop.polkit.awaitChecks(1)
+            if leaves { try client.leave() } else { #expect(try client.call("Release") == .done) }
+            try fixture.desktop.polkit.awaitCancellation()
+            if !leaves { #expect(try deletion.outcome() == .error("PrintsNotDeleted")) }
+            try fixture.desktop.polkit.proceed()
+            #expect(try fixture.daemon.status(of: .daemon).prints == 1)
+        }
+
         @Test("a login gets the reader at once, and the claimer is told")
         func login() throws {
             let fixture = try InterfaceFixture()

@@ -180,6 +180,37 @@ extension DaemonTests {
                     == .values([.objectPath("/net/reactivated/Fprint/Device/1")]))
         }
 
+        @Test("readers are announced again after the daemon was restarted")
+        func pluggingAfterRestart() throws {
+            let fixture = try InterfaceFixture(usb: true)
+            let client = try fixture.client()
+            try fixture.daemon.restart()
+            #expect(
+                try client.devices()
+                    == .values([.array(of: "o", [.objectPath(DesktopBusClient.device)])]))
+            try DaemonFixture.write("", to: fixture.daemon.storage.unpluggedMark)
+            try fixture.daemon.killReaders()
+            try DaemonFixture.write("", to: fixture.daemon.directory + "/usb/001/004")
+            try client.wait(for: "InterfacesRemoved \(DesktopBusClient.device)")
+            #expect(try client.devices() == .values([.array(of: "o", [])]))
+        }
+
+        @Test("while the daemon watches for readers, it is not asked for them at each call")
+        func knownReaders() throws {
+            let fixture = try InterfaceFixture(usb: true)
+            let client = try fixture.client()
+            let known = DesktopBusClient.Outcome.values([
+                .array(of: "o", [.objectPath(DesktopBusClient.device)])
+            ])
+            #expect(try client.devices() == known)
+            // A virtual reader goes without a change of the bus.
+            try DaemonFixture.write("", to: fixture.daemon.storage.unpluggedMark)
+            try fixture.daemon.killReaders()
+            #expect(try client.devices() == known)
+            try fixture.daemon.passTime(11)
+            #expect(try client.devices() == .values([.array(of: "o", [])]))
+        }
+
         @Test("ten thousand subscriptions of another client change nothing for the claimer")
         func subscribers() throws {
             let fixture = try InterfaceFixture()
