@@ -219,9 +219,10 @@ extension DaemonTests {
             let isClaimed = member == "DeleteEnrolledFingers2" || !leaves
             if isClaimed { #expect(try client.call("Claim", Self.user) == .done) }
             try fixture.desktop.polkit.set(PlayedPolkit.enroll, .silent)
+            let before = try fixture.desktop.polkit.heard().count
             let deletion = try client.begin(
                 member, member == "DeleteEnrolledFingers" ? Self.user : nil)
-            try fixture.desktop.polkit.awaitChecks(1)
+            try fixture.desktop.polkit.awaitChecks(before + 1)
             if leaves { try client.leave() } else { #expect(try client.call("Release") == .done) }
             try fixture.desktop.polkit.awaitCancellation()
             if !leaves { #expect(try deletion.outcome() == .error("PrintsNotDeleted")) }
