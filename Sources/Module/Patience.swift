@@ -60,7 +60,8 @@ struct Patience: ~Copyable {
         application.mustBeHeard = true
         try wait(milliseconds: Patience.least)
         var options = options
-        // Seven weeks are no end. The time for the finger is one where nobody else can end the call.
+        // The largest value, seven weeks, stands for no limit.
+        // A locker that cannot end the call gets it back after the time for the finger.
         let limit = ends_with_parent() != 0 ? UInt32.max : options.timeoutSeconds * 1_000
         var over = Deadline(milliseconds: limit)
         while true {

@@ -74,7 +74,7 @@ package final class DesktopProgram {
         // The devices are there before the name is, so that no client sees an incomplete list.
         await devices.refresh()
         host.activityChanged = { [weak self] in self?.settle() }
-        // A logind that does not answer holds nobody up.
+        // Starting does not wait for a logind that does not answer.
         onService { [sleepDelay] in await sleepDelay.begin() }
         try await host.bus.take(name: InterfaceDescription.name, limit: DesktopHost.limit)
         Readiness.ready.notify()

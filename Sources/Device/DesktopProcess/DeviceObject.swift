@@ -203,38 +203,6 @@ extension DeviceObject {
 
 // MARK: - Scans
 
-/// A request for a scan, until the daemon has ended it.
-@ServiceActor
-private final class RunningScan {
-    let action: DeviceState.Action
-    let client: String
-    let vocabulary: ClientVocabulary
-    private let call: DaemonCall
-    /// The call that began it, until it is answered.
-    var start: CheckedContinuation<Result<Finger?, DesktopFault>, Never>?
-    /// Resumed when the claimer has been told that it began.
-    var told: CheckedContinuation<Void, Never>?
-    var wasAdmitted = false
-    /// Whether the finger was compared, and the claimer was not told yet.
-    var isCompared = false
-    /// The calls that wait for its end.
-    var waiting: [CheckedContinuation<Void, Never>] = []
-
-    init(
-        _ action: DeviceState.Action, client: String, vocabulary: ClientVocabulary,
-        call: DaemonCall
-    ) {
-        self.action = action
-        self.client = client
-        self.vocabulary = vocabulary
-        self.call = call
-    }
-
-    func cancel() { call.cancel() }
-
-    func last(_ hear: (Answer) async -> Void) async -> Answer? { await call.last(hear) }
-}
-
 extension DeviceObject {
     /// Begins a scan, and returns when the daemon waits for a finger.
     private func start(
@@ -359,7 +327,7 @@ extension DeviceObject {
     /// the claimer had stopped it.
     func awaitScans() async {
         for (id, scan) in scans {
-            // While the one before was awaited, it may have ended: nobody would say so again.
+            // It may have ended while another was awaited, and then nothing would resume this.
             guard scans[id] === scan else { continue }
             let limit = Timer(after: Self.endPatience) { scan.cancel() }
             await withCheckedContinuation { scan.waiting.append($0) }
@@ -485,14 +453,6 @@ extension DeviceObject {
     private func cancelDeletions(of client: String) {
         for deletion in deletions where deletion.client == client { deletion.call.cancel() }
     }
-}
-
-/// A request for a deletion, until the daemon has ended it.
-private struct RunningDeletion {
-    let client: String
-    let call: DaemonCall
-    /// Tells when the client leaves.
-    let following: BusSubscription?
 }
 
 extension Answer {

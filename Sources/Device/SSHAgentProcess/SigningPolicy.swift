@@ -5,7 +5,7 @@ import SignedFormats
 
 /// What is known of the program at the other end of a connection, apart from its name.
 package struct PeerKind: Equatable, Sendable {
-    /// For whom a program asks, as far as its name tells.
+    /// Whether a program asks for itself or passes on others' requests, as far as its name tells.
     package enum Role: Equatable, Sendable {
         /// For itself.
         case client
@@ -15,7 +15,7 @@ package struct PeerKind: Equatable, Sendable {
         case relay
     }
 
-    /// For whom it asks.
+    /// Whether it asks for itself or passes on others' requests.
     package var role: Role
     /// Whether it runs in a remote session, or where it runs cannot be told.
     package var isRemote: Bool

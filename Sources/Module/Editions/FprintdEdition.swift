@@ -4,7 +4,7 @@ import ModuleOptions
 
 /// What makes this build pam_fprintd.so: its name, and how it reads the stack's line.
 ///
-/// It takes the place of fprintd's module in stacks that nobody edits. `SignetEdition.swift` is what
+/// It takes the place of fprintd's module in stacks as distributions ship them. `SignetEdition.swift` is what
 /// pam_signet.so has instead; nothing else differs, so that neither can accept what the other would
 /// not (Package.swift).
 extension Application {

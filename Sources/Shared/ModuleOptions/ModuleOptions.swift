@@ -78,7 +78,7 @@ package struct ModuleOptions: Equatable, Sendable {
 
     /// Whether one call lasts until a finger has decided, for as long as that can still happen.
     ///
-    /// By default only for KDE's lock screen, whose stack distributions ship and nobody edits: it
+    /// By default only for KDE's lock screen, whose stack comes from the distribution: it
     /// gives the finger up after one answer that none can be asked for. It asks for the password in
     /// a stack of its own. In a stack where the password comes next, nobody would be asked for it.
     package func waits(for service: ServiceName) -> Bool {
