@@ -47,7 +47,7 @@ struct BrowserTests {
                 Self.account, device.name, "approved by it", "approved sign-in",
                 try #require(device.fingerprint),
             ] { #expect(seen.contains(text), "\(text)") }
-            #expect(site.process.errors.contains("path=/waiting status=303 outcome=ok"))
+            try site.process.expectError("path=/waiting status=303 outcome=ok")
             #expect(!site.process.errors.contains("status=404"))
             #expect(try site.stop().ending == .exited(0))
             return try said("cookie", outcome)

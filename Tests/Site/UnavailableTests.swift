@@ -40,7 +40,7 @@ struct UnavailableTests {
         #expect(try signedIn.isSignedIn)
         #expect(try waiting.open("/waiting").status == 200)
         // The administrator is told why.
-        #expect(site.process.errors.contains("signet-site: the server"))
+        try site.process.expectError("signet-site: the server")
     }
 
     @Test("can still sign out")
@@ -72,7 +72,7 @@ struct UnavailableTests {
                 try browser.open("/sign-in")
                 expectNotNow(browser, try browser.post("/sign-in", "account=\(account)"))
             }
-            #expect(site.process.errors.contains(reason))
+            try site.process.expectError(reason)
         }
     }
 }

@@ -80,7 +80,11 @@ struct FingerAndPasswordTests {
     func passwordAlone(finger: String) throws {
         let terminal = try sudo()
         try type(HostFixture.alice.password, on: terminal)
-        for _ in 0..<3 { try signet.touch(finger) }
+        try signet.touch(finger)
+        for _ in 0..<2 {
+            try terminal.expect(SignetFixture.invitation)
+            try signet.touch(finger)
+        }
         try expectRefusal(by: terminal)
     }
 

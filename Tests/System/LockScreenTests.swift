@@ -51,7 +51,7 @@ struct LockScreenTests {
     func strangers() throws {
         let locker = try locker()
         for attempt in 1...3 {
-            try locker.expect(SignetFixture.invitation)
+            try locker.expect(SignetFixture.invitation, times: attempt)
             try signet.touch(attempt == 2 ? Touch.bob : Touch.nobody)
             if attempt < 3 { try locker.expect("did not match", times: attempt) }
         }
