@@ -10,49 +10,11 @@ import Testing
 struct PolkitTests {
     private let signet: SignetFixture
     private var host: HostFixture { signet.host }
-    private let bus: TestSupport.Program
-    private let authority: TestSupport.Program
+    private let running: [TestSupport.Program]
 
     init() throws {
         signet = try SignetFixture.debian(options: "max-tries=2", allowsOthers: true)
-        let host = signet.host
-        try signet.addSystemAccounts("messagebus", "polkitd")
-        bus = try signet.startBus()
-        // Who may confirm for root: alice alone.
-        try host.write(
-            "/etc/polkit-1/rules.d/10-host.rules",
-            "polkit.addAdminRule(function() { return ['unix-user:alice']; });\n")
-        try signet.shell("chown -R polkitd /etc/polkit-1/rules.d")
-        authority = try host.start(["/usr/lib/polkit-1/polkitd", "--replace"])
-        try signet.shell(
-            """
-            until dbus-send --system --print-reply --dest=org.freedesktop.DBus / \
-                org.freedesktop.DBus.NameHasOwner string:org.freedesktop.PolicyKit1 \
-                | grep -q 'boolean true'; do :; done
-            """)
-    }
-
-    /// pkexec with pkttyagent beside it, as systemctl starts one.
-    ///
-    /// The agent that pkexec brings along is refused by polkitd 122 whatever PAM says: it is root's,
-    /// and the answer comes for alice. What is confirmed is confirmed for the shell.
-    private func pkexec(
-        in place: FixturePlace? = nil, then end: String = "exit $?"
-    ) throws -> Terminal {
-        let line = """
-            mkfifo ready; pkttyagent --process $$ --notify-fd 3 3>ready &
-            cat ready; pkexec --disable-internal-agent id -un; \(end)
-            """
-        return try host.terminal(["sh", "-c", line], as: HostFixture.alice, in: place)
-    }
-
-    /// Types at the agent's prompt, which shows and discards what comes before it is hidden.
-    private func type(_ password: String, on terminal: Terminal) throws {
-        try terminal.expect("Password: ")
-        let deadline = ContinuousClock.now + .seconds(10)
-        // Nothing reports a terminal's settings.
-        while try terminal.mode().echoes && ContinuousClock.now < deadline { usleep(1_000) }
-        try terminal.sendLine(password)
+        running = try signet.startPolkit()
     }
 
     private func expectWelcome(_ terminal: Terminal) throws {
@@ -71,7 +33,7 @@ struct PolkitTests {
 
     /// Gives the right password at the agent's prompt, with no touch asked for before.
     private func passByPassword(_ terminal: Terminal) throws {
-        try type(HostFixture.alice.password, on: terminal)
+        try terminal.typeAtAgent(HostFixture.alice.password)
         #expect(!terminal.transcript.contains(SignetFixture.invitation))
         try expectWelcome(terminal)
     }
@@ -79,7 +41,7 @@ struct PolkitTests {
     @Test("a touch lets pkexec in")
     func finger() throws {
         shows(.pkexec, .finger, .restored)
-        let terminal = try pkexec()
+        let terminal = try signet.pkexec()
         try terminal.expect("AUTHENTICATING FOR org.freedesktop.policykit.exec")
         try terminal.expect("\(SignetFixture.invitation) (alice)")
         try signet.touch(Touch.alice)
@@ -96,13 +58,13 @@ struct PolkitTests {
     @Test("others' fingers are refused, and then the password is accepted")
     func fingerThenPassword() throws {
         shows(.pkexec, .wrongFinger, .fingerThenPassword)
-        let terminal = try pkexec()
+        let terminal = try signet.pkexec()
         for stranger in [Touch.bob, Touch.nobody] {
             try terminal.expect(SignetFixture.invitation)
             try signet.touch(stranger)
             try terminal.expect("the finger did not match")
         }
-        try type(HostFixture.alice.password, on: terminal)
+        try terminal.typeAtAgent(HostFixture.alice.password)
         try expectWelcome(terminal)
     }
 
@@ -110,10 +72,10 @@ struct PolkitTests {
     func password() throws {
         shows(.pkexec, .password)
         try signet.installStacks(options: "timeout=5")
-        let terminal = try pkexec()
+        let terminal = try signet.pkexec()
         try terminal.expect(SignetFixture.invitation)
         try terminal.expect("no fingerprint was read in time")
-        try type(HostFixture.alice.password, on: terminal)
+        try terminal.typeAtAgent(HostFixture.alice.password)
         try expectWelcome(terminal)
     }
 
@@ -121,16 +83,16 @@ struct PolkitTests {
     func wrongPassword() throws {
         shows(.pkexec, .wrongPassword)
         try signet.installStacks(options: "timeout=5")
-        let terminal = try pkexec()
+        let terminal = try signet.pkexec()
         try terminal.expect("no fingerprint was read in time")
-        try type(HostFixture.bob.password, on: terminal)
+        try terminal.typeAtAgent(HostFixture.bob.password)
         try expectRefusal(terminal)
     }
 
     @Test("^C ends it, restores the terminal, and cancels the request for a finger")
     func cancelled() throws {
         shows(.pkexec, .cancelled, .restored)
-        let terminal = try pkexec()
+        let terminal = try signet.pkexec()
         try terminal.expect(SignetFixture.invitation)
         try terminal.control(.c)
         #expect(try terminal.expectEnd() != .exited(0))
@@ -144,21 +106,21 @@ struct PolkitTests {
         shows(.pkexec, .noReader)
         try signet.stop()
         try signet.start(readers: [])
-        try passByPassword(pkexec())
+        try passByPassword(signet.pkexec())
     }
 
     @Test("without a finger enrolled the password is asked for")
     func notEnrolled() throws {
         shows(.pkexec, .notEnrolled)
         try signet.ask(.delete(account: "alice", finger: nil))
-        try passByPassword(pkexec())
+        try passByPassword(signet.pkexec())
     }
 
     @Test("locked out, the password is asked for")
     func lockedOut() throws {
         shows(.pkexec, .lockedOut)
         try signet.setFailures(20, of: HostFixture.alice)
-        let terminal = try pkexec()
+        let terminal = try signet.pkexec()
         try terminal.expect("fingerprint login is locked for alice")
         try passByPassword(terminal)
     }
@@ -169,7 +131,7 @@ struct PolkitTests {
     func noDaemon(isSilent: Bool) throws {
         shows(.pkexec, isSilent ? .daemonSilent : .daemonDown)
         if isSilent { signet.suspend() } else { try signet.stop() }
-        let terminal = try pkexec()
+        let terminal = try signet.pkexec()
         try terminal.expect("the fingerprint service does not answer: use the password")
         try passByPassword(terminal)
         signet.resume()
@@ -178,7 +140,7 @@ struct PolkitTests {
     @Test("a su beside it waits, and shows for whom")
     func together() throws {
         shows(.pkexec, .together)
-        let terminal = try pkexec()
+        let terminal = try signet.pkexec()
         try terminal.expect(SignetFixture.invitation)
         let other = try host.terminal(["su", "bob"], as: HostFixture.alice)
         try other.expect("waiting: polkit-1 (alice) is using the reader")
@@ -193,14 +155,14 @@ struct PolkitTests {
 
     @Test("an agent in a remote session gets no touch, and the password is accepted")
     func remoteAgent() throws {
-        let terminal = try pkexec(in: .remoteSession(of: HostFixture.alice))
+        let terminal = try signet.pkexec(in: .remoteSession(of: HostFixture.alice))
         try passByPassword(terminal)
         try signet.expectDenial("remoteSession")
     }
 
     @Test("an agent that dies while a finger is awaited gets nothing by the touch")
     func agentDies() throws {
-        let terminal = try pkexec(then: "echo en\"\"ded; exec cat")
+        let terminal = try signet.pkexec(then: "echo en\"\"ded; exec cat")
         try terminal.expect(SignetFixture.invitation)
         try host.kill(named: "pkttyagent")
         try terminal.expect("ended")
