@@ -79,13 +79,22 @@ struct ScanReportTests {
         let words: [(DenialReason, String)] = [
             (.noMatch, "verify-no-match"), (.cancelled, "verify-no-match"),
             (.readerRemoved, "verify-disconnected"), (.readerTooHot, "verify-disconnected"),
-            (.enrolmentYielded, "verify-unknown-error"), (.timedOut, "verify-unknown-error"),
+            (.enrolmentYielded, "verify-no-match"), (.timedOut, "verify-unknown-error"),
             (.lockedForNow, "verify-unknown-error"), (.readerConfused, "verify-disconnected"),
             (.printLost, "verify-no-match"), (.suspending, "verify-unknown-error"),
         ]
         for (reason, word) in words {
             #expect(ScanReport.verified(.denied(Denial(reason))).result == word, "\(reason)")
         }
+    }
+
+    @Test("a verification goes on after the time for a finger and a closed lid, and nothing else")
+    func passing() {
+        for reason in DenialReason.allCases {
+            let isPassing = reason == .timedOut || reason == .lidClosed
+            #expect(ScanEnd.denied(Denial(reason)).isPassing == isPassing, "\(reason)")
+        }
+        #expect(!ScanEnd.done.isPassing && !ScanEnd.lost.isPassing)
     }
 
     @Test("tells a machine that sleeps and a reader that is gone apart from a failed enrolment")

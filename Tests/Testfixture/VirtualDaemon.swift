@@ -79,6 +79,8 @@ struct VirtualDaemon {
         var paths = DesktopPaths()
         (paths.socket, paths.bus) = (places[0], places[1])
         paths.idle = Int(places[2]).map { .milliseconds($0) }
+        paths.burst = .seconds(3)
+        if places.count > 4 { paths.rest = .milliseconds(Int(places[4]) ?? 0) }
         return DesktopProgram.run(paths: paths, clock: clock(ahead: places[3]))
     }
 

@@ -8,9 +8,10 @@ import TestSupport
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "daemon": exit(VirtualDaemon(Array(arguments.dropFirst())).run())
-case "desktop" where arguments.count == 5:
+case "desktop" where arguments.count == 5 || arguments.count == 6:
     // signet-fprint with places of a test's: the daemon's socket, the bus, the idle time in
-    // milliseconds, and the file that tells by how much the time is further on.
+    // milliseconds, the file that tells by how much the time is further on, and how long a reader
+    // rests, in milliseconds.
     exit(VirtualDaemon.runDesktop(Array(arguments.dropFirst())))
 case "demo" where arguments.count == 1: exit(Demo.run())
 case "touch" where arguments.count == 3:
@@ -32,7 +33,7 @@ default:
         """
         usage: testfixture demo
                testfixture programs
-               testfixture desktop SOCKET BUS IDLE PASSED
+               testfixture desktop SOCKET BUS IDLE PASSED [REST]
                testfixture daemon [--text PATH] [--storage PATH] [--image PATH] …
                testfixture touch PATH FINGER
         """)

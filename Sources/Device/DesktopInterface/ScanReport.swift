@@ -29,8 +29,10 @@ extension ScanReport {
             case .done: "verify-match"
             case .denied(let denial):
                 switch denial.reason {
-                // What the interface calls the result of a scan that was stopped, too.
-                case .noMatch, .cancelled: "verify-no-match"
+                // What the interface calls the result of a scan that was stopped, too. After this
+                // one alone, lockers begin the next scan, which a login's touch has to leave
+                // possible: to hyprlock, any other means that the reader is of no use.
+                case .noMatch, .cancelled, .enrolmentYielded: "verify-no-match"
                 case .readerRemoved, .readerTooHot, .noReader, .readerConfused:
                     "verify-disconnected"
                 case .printLost: "verify-no-match"
@@ -101,4 +103,16 @@ package enum ScanEnd: Equatable, Sendable {
     case denied(Denial)
     /// The daemon cannot be reached any more.
     case lost
+
+    /// Whether a verification goes on after this, and its claimer is not told.
+    ///
+    /// The interface knows no end of the time for a finger, and lockers that are told of one ask
+    /// for no finger again. The lid may be closed while a screen is locked.
+    package var isPassing: Bool {
+        guard case .denied(let denial) = self else { return false }
+        switch denial.reason {
+        case .timedOut, .lidClosed: return true
+        default: return false
+        }
+    }
 }

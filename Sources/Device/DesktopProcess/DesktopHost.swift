@@ -17,6 +17,13 @@ package struct DesktopPaths: Sendable {
     package var bus = "/run/dbus/system_bus_socket"
     /// How long the process stays without a client; nil for ever.
     package var idle: Duration? = .seconds(30)
+    /// For how long a verification awaits a finger at a time, after the first time.
+    ///
+    /// With `rest`, it keeps a reader with libfprint's usual model of temperature from getting hot
+    /// for good, which would then be off for minutes, and not only for this verification.
+    package var burst = Duration.seconds(10)
+    /// How long the reader rests in between.
+    package var rest = Duration.seconds(15)
 
     /// The places of an installed system.
     package init() {}

@@ -226,9 +226,9 @@ extension DeviceObject {
         let id = try state.begin(action, by: client)
         let scan: RunningScan
         do throws(DesktopFault) {
-            scan = RunningScan(
-                action, client: client, vocabulary: vocabulary,
-                call: try DaemonCall.begin(request, paths: host.paths))
+            scan = try RunningScan(
+                action, client: client, vocabulary: vocabulary, request: request,
+                paths: host.paths)
         } catch {
             state.ended(id, at: host.now)
             throw error
@@ -250,13 +250,7 @@ extension DeviceObject {
 
     /// Hears what the daemon says about a scan, to its end.
     private func follow(_ scan: RunningScan, id: DeviceState.ScanID) async {
-        let last = await scan.last { answer in await hear(answer, of: scan, id: id) }
-        let end: ScanEnd =
-            switch last {
-            case .done: .done
-            case .denial(let denial): .denied(denial)
-            default: .lost
-            }
+        let end = await self.end(of: scan, id: id)
         if needing == id { setNeeded(by: nil) }
         scans[id] = nil
         if scan.wasAdmitted {
@@ -272,6 +266,20 @@ extension DeviceObject {
         for call in scan.waiting { call.resume() }
         scan.waiting = []
         settle()
+    }
+
+    /// Hears what the daemon says about a scan, and returns how it has ended.
+    ///
+    /// A verification ends only with a result, with its claimer, or with what does not pass by
+    /// itself: each request is judged anew, and between two of them the reader rests.
+    private func end(of scan: RunningScan, id: DeviceState.ScanID) async -> ScanEnd {
+        while true {
+            let end = await scan.end { answer in await hear(answer, of: scan, id: id) }
+            guard scan.action == .verify, state.isScanning(id), end.isPassing else { return end }
+            if needing == id { setNeeded(by: nil) }
+            if let reason = await scan.rest() { return .denied(Denial(reason)) }
+            do throws(DesktopFault) { try scan.repeatRequest() } catch { return .lost }
+        }
     }
 
     private func hear(_ answer: Answer, of scan: RunningScan, id: DeviceState.ScanID) async {
@@ -292,6 +300,7 @@ extension DeviceObject {
         guard case .notice(let notice) = answer else { return }
         switch notice.kind {
         case .touch:
+            scan.awaitsFinger()
             setNeeded(by: id)
             // Only now, when the reader waits for the finger again.
             if scan.isCompared { tell(scan, .compared) }
@@ -327,6 +336,7 @@ extension DeviceObject {
     /// the claimer had stopped it.
     func awaitScans() async {
         for (id, scan) in scans {
+            scan.endRest(because: .suspending)
             // It may have ended while another was awaited, and then nothing would resume this.
             guard scans[id] === scan else { continue }
             let limit = Timer(after: Self.endPatience) { scan.cancel() }

@@ -4,13 +4,20 @@ import DesktopInterface
 import LoginProtocol
 import MainContext
 
-/// A request for a scan, until the daemon has ended it.
+/// A request for a scan, until the daemon has ended it, or the last of several requests for the same
+/// scan.
 @ServiceActor
 final class RunningScan {
     let action: DeviceState.Action
     let client: String
     let vocabulary: ClientVocabulary
-    private let call: DaemonCall
+    private let request: Request
+    private var call: DaemonCall
+    private let paths: DesktopPaths
+    private var resting: CheckedContinuation<DenialReason?, Never>?
+    private var timer: Timer?
+    private var isRepeated = false
+    private var isTimeUp = false
     /// The call that began it, until it is answered.
     var start: CheckedContinuation<Result<Finger?, DesktopFault>, Never>?
     /// Resumed when the claimer has been told that it began.
@@ -23,15 +30,63 @@ final class RunningScan {
 
     init(
         _ action: DeviceState.Action, client: String, vocabulary: ClientVocabulary,
-        call: DaemonCall
-    ) {
+        request: Request, paths: DesktopPaths
+    ) throws(DesktopFault) {
         self.action = action
         self.client = client
         self.vocabulary = vocabulary
-        self.call = call
+        self.request = request
+        self.paths = paths
+        call = try DaemonCall.begin(request, paths: paths)
     }
 
-    func cancel() { call.cancel() }
+    /// Ends the scan soon, also while the reader rests.
+    func cancel() {
+        endRest(because: .cancelled)
+        call.cancel()
+    }
 
-    func last(_ hear: (Answer) async -> Void) async -> Answer? { await call.last(hear) }
+    /// Hears what the daemon says about the present request, and returns how that has ended.
+    func end(_ hear: (Answer) async -> Void) async -> ScanEnd {
+        let last = await call.last(hear)
+        timer = nil
+        switch last {
+        case .done: return .done
+        case .denial(let denial) where denial.reason == .cancelled && isTimeUp:
+            return .denied(Denial(.timedOut))
+        case .denial(let denial): return .denied(denial)
+        default: return .lost
+        }
+    }
+
+    /// Notes that the reader waits for a finger, which it does for `burst` only from the second
+    /// request on.
+    func awaitsFinger() {
+        guard isRepeated, timer == nil else { return }
+        timer = Timer(after: paths.burst) { [weak self] in
+            self?.isTimeUp = true
+            self?.call.cancel()
+        }
+    }
+
+    /// Waits until the reader has rested; returns the reason if the rest was ended before.
+    func rest() async -> DenialReason? {
+        await withCheckedContinuation { continuation in
+            resting = continuation
+            timer = Timer(after: paths.rest) { [weak self] in self?.endRest(because: nil) }
+        }
+    }
+
+    /// Ends the rest, if there is one.
+    func endRest(because reason: DenialReason?) {
+        guard let resting else { return }
+        (self.resting, timer) = (nil, nil)
+        resting.resume(returning: reason)
+    }
+
+    /// Makes the request once more.
+    func repeatRequest() throws(DesktopFault) {
+        (isRepeated, isTimeUp) = (true, false)
+        call = try DaemonCall.begin(request, paths: paths)
+    }
 }

@@ -10,26 +10,27 @@ final class InterfaceFixture {
     let desktop: DesktopFixture
     private(set) var program: TestSupport.Program
     private let idle: String
+    private let rest: String
     var daemon: DaemonFixture { desktop.daemon }
 
     /// Starts it, and waits until it has its name.
     init(
-        _ kinds: [DaemonFixture.Kind] = [.storage], enrolled: Bool = true, idle: String = "-",
-        usb: Bool = false
+        _ kinds: [DaemonFixture.Kind] = [.storage], configuration: String = "",
+        enrolled: Bool = true, idle: String = "-", rest: String = "50", usb: Bool = false
     ) throws {
-        desktop = try DesktopFixture(kinds, enrolled: enrolled)
+        desktop = try DesktopFixture(kinds, configuration: configuration, enrolled: enrolled)
         if usb {
             let nodes = desktop.daemon.directory + "/usb"
             try #require(unsafe mkdir(nodes, 0o755) == 0 && mkdir(nodes + "/001", 0o755) == 0)
         }
-        self.idle = idle
-        program = try Self.start(desktop, idle: idle)
+        (self.idle, self.rest) = (idle, rest)
+        program = try Self.start(desktop, idle: idle, rest: rest)
     }
 
     deinit { program.signal(SIGKILL) }
 
     private static func start(
-        _ desktop: DesktopFixture, idle: String
+        _ desktop: DesktopFixture, idle: String, rest: String
     ) throws -> TestSupport.Program {
         let notices = try ReadinessNotices(at: desktop.daemon.directory + "/fprint-notify")
         let directory = desktop.daemon.directory
@@ -37,7 +38,7 @@ final class InterfaceFixture {
             Command(
                 [
                     Layout.products + "/testfixture", "desktop", desktop.daemon.socket,
-                    desktop.bus.socket, idle, directory + "/passed",
+                    desktop.bus.socket, idle, directory + "/passed", rest,
                 ], environment: ["NOTIFY_SOCKET": directory + "/fprint-notify"]))
         guard notices.hearReady(within: .seconds(20)) else {
             throw TestFault.deadline(awaited: "signet-fprint", transcript: program.errors)

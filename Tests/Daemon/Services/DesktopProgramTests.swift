@@ -238,9 +238,56 @@ extension DaemonTests {
             #expect(try client.call("VerifyStart", "any") == .done)
             try client.wait(for: "finger-needed true")
             let login = try fixture.daemon.begin()
-            try client.wait(for: "VerifyStatus verify-unknown-error true")
+            try client.wait(for: "VerifyStatus verify-no-match true")
+            // As lockers do, which stop asking after any other result.
+            #expect(try client.call("VerifyStop") == .done)
+            try client.forget()
+            #expect(try client.call("VerifyStart", "any") == .done)
             try fixture.daemon.storage.send(.scan("one"))
             #expect(try fixture.daemon.conclude(login).assertion != nil)
+            try client.wait(for: "finger-needed true")
+            #expect(try client.signals().filter { $0.hasPrefix("VerifyStatus") }.isEmpty)
+            try fixture.daemon.storage.send(.scan("one"))
+            try client.wait(for: "VerifyStatus verify-match true")
+            #expect(try fixture.daemon.settledFailures() == 0)
+        }
+
+        @Test("a verification outlasts the time for a finger, and lets the reader rest in between")
+        func outlasts() throws {
+            let fixture = try InterfaceFixture(configuration: "[touch]\ntimeout = 1s\n")
+            let client = try fixture.client()
+            #expect(try client.call("Claim", Self.user) == .done)
+            #expect(try client.call("VerifyStart", "any") == .done)
+            for _ in 0..<2 {
+                try client.wait(for: "finger-needed true")
+                try client.wait(for: "finger-needed false")
+                try client.forget()
+            }
+            try client.wait(for: "finger-needed true")
+            try fixture.daemon.storage.send(.scan("one"))
+            try client.wait(for: "VerifyStatus verify-match true")
+            #expect(
+                try client.signals().filter { $0.hasPrefix("Verify") } == [
+                    "VerifyStatus verify-match true"
+                ])
+            #expect(try fixture.daemon.settledFailures() == 0)
+        }
+
+        @Test("a verification is stopped while the reader rests")
+        func stopsResting() throws {
+            let fixture = try InterfaceFixture(
+                configuration: "[touch]\ntimeout = 1s\n", rest: "60000")
+            let client = try fixture.client()
+            #expect(try client.call("Claim", Self.user) == .done)
+            for end in ["VerifyStop", "Release"] {
+                #expect(try client.call("VerifyStart", "any") == .done)
+                try client.wait(for: "finger-needed true")
+                try client.wait(for: "finger-needed false")
+                #expect(try client.call(end) == .done)
+                #expect(try client.signals().last == "VerifyStatus verify-no-match true")
+                try client.forget()
+            }
+            #expect(try client.call("Claim", Self.user) == .done)
         }
 
         @Test("polkit's refusal is a permission that is denied, and a slow one holds up nobody")
