@@ -188,12 +188,14 @@ package struct DoneAnswer: Equatable, Sendable {
     package var keyring: KeyringState?
     /// The setting that excludes the account from fingerprint login; nil if none does.
     package var keptOut: Bytes?
+    /// The number of deleted fingers whose prints a reader still stores; nil if there is none.
+    package var printsLeft: UInt8?
 
     /// Creates an answer; set only the fields that apply.
     package init(
         finger: Finger? = nil, prints: UInt8? = nil, state: CredentialState? = nil,
         keyring: KeyringState? = nil, secrets: UInt32? = nil, sshKeysKept: UInt32? = nil,
-        sshKeysEnded: UInt32? = nil, keptOut: Bytes? = nil
+        sshKeysEnded: UInt32? = nil, keptOut: Bytes? = nil, printsLeft: UInt8? = nil
     ) {
         self.finger = finger
         self.prints = prints
@@ -203,6 +205,7 @@ package struct DoneAnswer: Equatable, Sendable {
         self.sshKeysKept = sshKeysKept
         self.sshKeysEnded = sshKeysEnded
         self.keptOut = keptOut
+        self.printsLeft = printsLeft
     }
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
@@ -214,6 +217,7 @@ package struct DoneAnswer: Equatable, Sendable {
         try frame.put(.keyringState, numberIfPresent: keyring?.rawValue)
         try frame.put(.sshKeysKept, numberIfPresent: sshKeysKept)
         try frame.put(.sshKeysEnded, numberIfPresent: sshKeysEnded)
+        try frame.put(.printsLeft, numberIfPresent: printsLeft)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
@@ -225,10 +229,12 @@ package struct DoneAnswer: Equatable, Sendable {
         keyring = try frame.choiceIfPresent(.keyringState)
         sshKeysKept = try frame.numberIfPresent(.sshKeysKept)
         sshKeysEnded = try frame.numberIfPresent(.sshKeysEnded)
+        printsLeft = try frame.numberIfPresent(.printsLeft)
     }
 }
 
 extension Field {
     package static var sshKeysKept: Field { Field(210, size: 4) }
     package static var sshKeysEnded: Field { Field(211, size: 4) }
+    package static var printsLeft: Field { Field(230, size: 1) }
 }

@@ -24,6 +24,8 @@ package struct DesktopFault: Error, Equatable, Sendable {
         case noSuchDevice = "NoSuchDevice"
         /// The fingers could not be deleted.
         case printsNotDeleted = "PrintsNotDeleted"
+        /// The fingers are deleted, but a reader still stores their prints.
+        case printsNotDeletedFromDevice = "PrintsNotDeletedFromDevice"
     }
 
     /// Which error it is.
@@ -57,6 +59,15 @@ extension DesktopFault {
             }
         self.init(kind, "signetd refused it: \(denial.reason.protocolName)")
     }
+
+    /// The fingers are deleted and open nothing, but a reader still stores their prints: it is
+    /// unplugged, or has failed.
+    ///
+    /// fprintd sends this error, too, after it has forgotten the fingers itself.
+    package static let printsLeftOnReader = DesktopFault(
+        .printsNotDeletedFromDevice,
+        "the fingers are deleted and open nothing any more, but the reader still stores their prints"
+    )
 
     /// The daemon cannot be reached, or has ended the connection.
     package static let noDaemon = DesktopFault(

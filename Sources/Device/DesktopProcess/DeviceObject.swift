@@ -413,8 +413,9 @@ extension DeviceObject {
             for call in waiting { call.resume() }
             settle()
         }
-        try await delete(finger, of: claim.account, for: caller)
+        let isLeft = try await delete(finger, of: claim.account, for: caller)
         isDone = true
+        if isLeft { throw .printsLeftOnReader }
     }
 
     /// Deletes all fingers of an account, by a client that need not have claimed the device.
@@ -425,17 +426,21 @@ extension DeviceObject {
             try state.checkClaimed(by: caller.name.text)
             try state.checkFree()
         }
-        try await delete(nil, of: try caller.account(named: user), for: caller)
+        let isLeft = try await delete(
+            nil, of: try caller.account(named: user), for: caller)
+        if isLeft { throw .printsLeftOnReader }
     }
 
+    /// Has signetd delete fingers; returns whether a reader still stores a print of them.
     private func delete(
         _ finger: Finger?, of account: AccountName, for caller: DesktopCaller
-    ) async throws(DesktopFault) {
+    ) async throws(DesktopFault) -> Bool {
         let answer = try await answer(
             to: DesktopDeleteRequest(client: caller.name, account: account, finger: finger),
             of: caller.name.text)
         host.recentLists.forget()
-        guard case .denial(let denial) = answer else { return }
+        if case .done(let done) = answer { return (done.printsLeft ?? 0) > 0 }
+        guard case .denial(let denial) = answer else { throw .noDaemon }
         let fault = DesktopFault(of: denial)
         throw fault.kind == .internal
             ? DesktopFault(.printsNotDeleted, fault.message) : fault

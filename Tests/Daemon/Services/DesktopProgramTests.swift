@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import DBus
+import Glibc
 import LoginProtocol
 import TestSupport
 import Testing
@@ -288,6 +289,28 @@ extension DaemonTests {
                 try client.forget()
             }
             #expect(try client.call("Claim", Self.user) == .done)
+        }
+
+        @Test("a deletion that does not reach the reader has an error of its own")
+        func leftOnReader() throws {
+            let fixture = try InterfaceFixture()
+            let client = try fixture.client()
+            #expect(try client.call("Claim", Self.user) == .done)
+            let reader = fixture.daemon.storage
+            try fixture.daemon.obstruct(reader)
+            #expect(
+                try client.call("DeleteEnrolledFinger", "right-index-finger")
+                    == .error("PrintsNotDeletedFromDevice"))
+            // It is gone nevertheless, and what is left is deleted when the reader can be reached.
+            #expect(
+                try client.call("ListEnrolledFingers", Self.user, answer: "(as)")
+                    == .error("NoEnrolledPrints"))
+            #expect(try client.call("DeleteEnrolledFingers2") == .error("NoEnrolledPrints"))
+            try #require(unsafe rmdir(reader.path) == 0)
+            #expect(try fixture.daemon.enrol(.daemon, .leftThumb, as: "two").done?.prints == 1)
+            #expect(try fixture.daemon.stored() == ["two"])
+            #expect(try client.call("DeleteEnrolledFinger", "left-thumb") == .done)
+            #expect(try fixture.daemon.stored().isEmpty)
         }
 
         @Test("polkit's refusal is a permission that is denied, and a slow one holds up nobody")

@@ -44,7 +44,8 @@ package enum ContinuingFrames: RequestFamily {
             .done(
                 DoneAnswer(
                     finger: .leftRing, prints: 3, state: .valid, secrets: .max,
-                    sshKeysKept: 2, sshKeysEnded: .max, keptOut: Bytes("login.groups".utf8))),
+                    sshKeysKept: 2, sshKeysEnded: .max, keptOut: Bytes("login.groups".utf8),
+                    printsLeft: 10)),
         ] + DenialReason.allCases.map { .denial(Denial($0)) }
         + NoticeKind.allCases.map { .notice(Notice($0)) }
 }

@@ -113,6 +113,21 @@ extension ReaderUpkeep {
         } catch { journal.fault(error.description) }
     }
 
+    /// Whether a print is recorded for deletion from a reader; true if the record cannot be read.
+    func isToBeDeleted(_ print: StoredPrint) -> Bool {
+        do throws(StoreFault) {
+            let work = try state.readerWork()
+            return try AccountStorage([print]).kinds.contains { kind in
+                work.deleting.contains {
+                    $0.isSameKind(as: kind) && !Set($0.prints).isDisjoint(with: kind.prints)
+                }
+            }
+        } catch {
+            journal.fault(error.description)
+            return true
+        }
+    }
+
     /// Records what a reader stores just before an enrolment on it.
     ///
     /// A print that appears there later and belongs to no account was left behind by this

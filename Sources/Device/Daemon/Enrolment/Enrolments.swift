@@ -195,7 +195,7 @@ extension Enrolments {
                 comparison.completed()
             } catch { answer = .failure(error) }
             if fingers.isUncounted(template.bytes, of: account) {
-                _ = await readers.forget(template)
+                await readers.forget(template)
             }
         }
         await upkeep.tidyReaders()

@@ -53,8 +53,8 @@ extension Fingers {
     /// deleted as well. Deleting all fingers also removes prints that cannot be opened; otherwise
     /// there would be no way forward after the loss of a template key.
     ///
-    /// Throws `unknownFinger` or `notEnrolled`, or the denial of a storage or vault fault. A
-    /// failure to delete a print from a reader is only logged.
+    /// Throws `unknownFinger` or `notEnrolled`, or the denial of a storage or vault fault. Prints
+    /// that could not be deleted from their readers are counted in the answer (`printsLeft`).
     func delete(
         _ request: DeleteRequest, account: Account, password: VerifiedPassword?,
         client: any Client
@@ -79,9 +79,11 @@ extension Fingers {
                     request.finger, of: account, approval: approval, gone: &gone, isBlind: &isBlind)
             )
         } catch { answer = .failure(error) }
-        await forget(gone, of: account, client: client)
+        let left = await forget(gone, of: account, client: client)
         if isBlind, case .success = answer { await forgetRemembered(of: account, client: client) }
-        return .done(try answer.get())
+        var done = try answer.get()
+        if left > 0 { done.printsLeft = UInt8(clamping: left) }
+        return .done(done)
     }
 
     /// Deletes fingers from the account, but not yet from readers.
@@ -128,17 +130,20 @@ extension Fingers {
         } catch { throw accounts.denial(for: error, account: account) }
     }
 
-    /// Deletes prints from the readers that store them, in its own turn.
+    /// Deletes prints from the readers that store them, in its own turn, and returns how many are
+    /// left there.
     ///
     /// A reader does one thing at a time, so the turn is needed. Does nothing if no print is stored
     /// on a reader; if it gets no turn, that is logged.
+    @discardableResult
     func forget(
         _ prints: [StoredPrint], of account: Account, client: any Client
-    ) async {
-        guard prints.contains(where: \.isStoredOnReader) else { return }
-        guard let turn = await turnToForget(account, client: client) else { return }
+    ) async -> Int {
+        let stored = prints.count(where: \.isStoredOnReader)
+        guard stored > 0 else { return 0 }
+        guard let turn = await turnToForget(account, client: client) else { return stored }
         defer { withExtendedLifetime(turn) {} }
-        await forget(prints, of: account)
+        return await forget(prints, of: account)
     }
 
     /// Deletes from readers all prints that are remembered as those of an account that no
@@ -181,17 +186,28 @@ extension Fingers {
         }
     }
 
-    /// Deletes prints from the readers that store them; the caller must have the turn.
+    /// Deletes prints from the readers that store them, and returns how many are left there; the
+    /// caller must have the turn.
     ///
-    /// Prints that still belong to a finger of the account are left alone (`isUncounted`). Readers
-    /// that cannot list their contents are asked to delete each print; the others are tidied by
-    /// `ReaderUpkeep`, which has a record of what to delete.
-    func forget(_ prints: [StoredPrint], of account: Account) async {
+    /// Prints that still belong to a finger of the account are left alone (`isUncounted`) and not
+    /// counted. Readers that cannot list their contents are asked to delete each print, once; the
+    /// others are tidied by `ReaderUpkeep`, which has a record of what to delete.
+    @discardableResult
+    func forget(_ prints: [StoredPrint], of account: Account) async -> Int {
+        var left = 0
+        var recorded: [StoredPrint] = []
         for print in prints where isUncounted(print.template, of: account) {
             guard let template = try? Template(bytes: print.template) else { continue }
-            if await readers.forget(template) { upkeep.noteDeleted(print) }
+            switch await readers.forget(template) {
+            case .noReader: recorded.append(print)
+            case .deleted: upkeep.noteDeleted(print)
+            case .failed:
+                upkeep.noteDeleted(print)
+                left += 1
+            }
         }
         await upkeep.tidyReaders()
+        return left + recorded.count { upkeep.isToBeDeleted($0) }
     }
 
     /// Whether a template certainly belongs to no finger of the account.

@@ -338,19 +338,35 @@ final class ReaderPool {
         }
     }
 
-    /// Deletes a print from readers that store it and cannot list their contents; returns whether
-    /// there is such a reader.
+    /// What has become of a print on the readers that cannot list their contents.
+    enum Forgetting {
+        /// There is no such reader.
+        case noReader
+        case deleted
+        /// A reader could not delete it. The print belongs to no account and opens nothing.
+        case failed
+    }
+
+    /// Deletes a print from readers that store it and cannot list their contents.
     ///
-    /// Failures are ignored: a print that stays on the reader belongs to no account and opens
-    /// nothing.
-    func forget(_ template: Template) async -> Bool {
-        guard template.isStoredOnReader else { return false }
-        var isThere = false
+    /// A print that is already gone counts as deleted.
+    @discardableResult
+    func forget(_ template: Template) async -> Forgetting {
+        guard template.isStoredOnReader else { return .noReader }
+        var outcome = Forgetting.noReader
         for reader in await fitting(template) where !reader.features.contains(.list) {
-            try? await simple(.deleteTemplate(reader: reader.id), templates: [template])
-            isThere = true
+            do throws(ReaderFault) {
+                try await simple(.deleteTemplate(reader: reader.id), templates: [template])
+                if outcome == .noReader { outcome = .deleted }
+            } catch {
+                if error != .notFound {
+                    outcome = .failed
+                } else if outcome == .noReader {
+                    outcome = .deleted
+                }
+            }
         }
-        return isThere
+        return outcome
     }
 
     /// The readers for which a template was made; if none is known, searches again, since one may
