@@ -49,7 +49,18 @@ struct Dialogue {
         }
         var isPrepared = false
         while true {
-            if let answer = try daemon.receive() {
+            let received: LoginAnswer?
+            do throws(LoginFailure) {
+                received = try daemon.receive()
+            } catch {
+                // A daemon that ends while a finger is awaited comes back, as one that says so:
+                // lock screens wait for it.
+                guard isPrepared, application.mustBeHeard, case .unavailable = error else {
+                    throw error
+                }
+                throw .denied(LoginDenial(.stopping), account: login.account)
+            }
+            if let answer = received {
                 let assertion = try take(answer, daemon: daemon)
                 if !isPrepared, assertion != nil || answer.isTouchNotice {
                     isPrepared = true

@@ -37,7 +37,7 @@ final class ModuleConnection {
         } catch {
             switch error {
             case .absent: throw .silent("signetd's socket does not exist")
-            case .failed: throw .silent("signetd's socket cannot be reached")
+            case .failed: throw .silent("signetd cannot be reached")
             case .untrusted: throw .refused("the path of signetd's socket is not trusted")
             }
         }
@@ -46,7 +46,7 @@ final class ModuleConnection {
             throw .silent("a socket could not be created")
         }
         guard try connect(socket.number, to: path) else {
-            throw .silent("signetd did not accept the connection")
+            throw .silent("signetd cannot be reached")
         }
         guard let daemon = peer(of: socket.number), daemon.uid == 0 else {
             throw .refused("the daemon is not root")

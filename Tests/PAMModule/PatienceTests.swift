@@ -109,6 +109,22 @@ struct PatienceTests {
         #expect(try results(probe).map(\.code) == [Code.success])
     }
 
+    @Test("a daemon that ends while it awaits a finger for the first time is waited for, no other")
+    func ended() throws {
+        let fixture = try locker()
+        let probe = try start(fixture, ["lock", "lock"])
+        let silent = try fixture.visit()
+        _ = try silent.authenticate()
+        silent.hangUp()
+        let awaiting = try fixture.visit()
+        _ = try awaiting.authenticate()
+        try awaiting.send(.notice(Notice(.touch, scan: .press)))
+        awaiting.hangUp()
+        let again = try fixture.visit()
+        try again.prove(fixture.proof(for: again.authenticate()))
+        #expect(try results(probe).map(\.code) == [Code.unavailable, Code.success])
+    }
+
     @Test("what is absent is said at once, but waited for where it was there before")
     func returning() throws {
         let fixture = try locker()
