@@ -19,6 +19,7 @@ package struct TPMCommandCode: RawRepresentable, Hashable, Sendable, CustomStrin
     package static let shutdown = Self(0x145)
     package static let create = Self(0x153)
     package static let ecdhZGen = Self(0x154)
+    package static let objectChangeAuth = Self(0x150)
     package static let load = Self(0x157)
     package static let sign = Self(0x15D)
     package static let unseal = Self(0x15E)
@@ -74,6 +75,7 @@ package struct TPMCommandCode: RawRepresentable, Hashable, Sendable, CustomStrin
         .shutdown: Form("Shutdown", 0),
         .create: Form("Create", 1),
         .ecdhZGen: Form("ECDH_ZGen", 1),
+        .objectChangeAuth: Form("ObjectChangeAuth", 2),
         .load: Form("Load", 1, answersHandle: true),
         .sign: Form("Sign", 1),
         .unseal: Form("Unseal", 1),

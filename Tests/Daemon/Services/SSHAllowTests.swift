@@ -9,12 +9,41 @@ import SignedFormats
 import TestSupport
 import Testing
 
+/// What ends a grant, beside its number.
+enum GrantEnd {
+    case lid
+    case time
+    case lockout
+    case disable
+
+    /// What is answered to a signature that the grant has already counted.
+    var reason: DenialReason {
+        switch self {
+        case .lid: .lidClosed
+        case .time: .timedOut
+        case .lockout: .lockedUntilPassword
+        case .disable: .notEnabled
+        }
+    }
+
+    func happen(to fixture: DaemonFixture) throws {
+        switch self {
+        case .lid: try fixture.setLid("state:      closed\n")
+        case .time: try fixture.passTime(61)
+        case .lockout: try fixture.setFailures(20, of: .daemon)
+        case .disable:
+            let request = Request.disable(account: Person.daemon.account)
+            try #require(try fixture.ask(request).done != nil)
+        }
+    }
+}
+
 extension DaemonTests {
     @Suite("a grant of ssh signatures") struct SSHAllowTests {
         private static let name = Person.daemon.account
         private static let on = "[ssh]\ngrants = allow\n"
 
-        private func fixture(_ configuration: String = on) throws -> DaemonFixture {
+        private func fixture(_ configuration: String = Self.on) throws -> DaemonFixture {
             let fixture = try DaemonFixture([.text], configuration: configuration)
             try fixture.enrol(.daemon, as: "one")
             return fixture
@@ -231,6 +260,60 @@ extension DaemonTests {
             let refused = try fixture.client(.daemon)
             #expect(try refused.ask(signing(try login(key), key)).denial != nil)
             #expect(!refused.heard.contains { $0.notice?.kind == .touch })
+        }
+
+        /// A grant of one signature on a TPM that will stand still, and its key.
+        private func grant(on tpm: HeldTPM) throws -> (DaemonFixture, SSHKeyContent, TestClient) {
+            let fixture = try DaemonFixture([.text], configuration: tpm.configuration + Self.on)
+            try fixture.enrol(.daemon, as: "one")
+            let key = try fixture.makeSSHKey()
+            let client = try allow(fixture, request(key, try host(), signatures: 1))
+            return (fixture, key, client)
+        }
+
+        @Test(
+            "signs nothing, and leaves no receipt, if it has ended while that had to wait",
+            arguments: [GrantEnd.lid, .time, .disable])
+        func waiting(_ end: GrantEnd) throws {
+            let tpm = try HeldTPM()
+            let (fixture, key, allowed) = try grant(on: tpm)
+            let receipts = try purposes(fixture).count
+            // A login of the account's holds the chain of receipts while it is signed.
+            tpm.stop { $0.code == .sign }
+            let login = try fixture.client()
+            try login.send(.login(.daemon, tries: 1))
+            try login.wait(for: .touch)
+            try fixture.text.send(.scan("one"))
+            try tpm.awaitStop()
+            let signing = try fixture.client(.daemon)
+            try signing.send(self.signing(try self.login(key), key))
+            // Its one signature is counted, and has no receipt yet.
+            #expect(try allowed.last().done != nil)
+            try end.happen(to: fixture)
+            tpm.goOn()
+            let answer = try signing.last()
+            #expect(answer.reason == end.reason, "\(answer)")
+            let outcome = try login.last()
+            let texts = try purposes(fixture)
+            #expect(!texts.contains { $0.contains("1 of 1") }, "\(texts)")
+            #expect(texts.count <= receipts + 1, "\(texts), \(outcome)")
+        }
+
+        @Test(
+            "signs nothing if it has ended while the receipt was signed",
+            arguments: [GrantEnd.lid, .time, .lockout])
+        func receipt(_ end: GrantEnd) throws {
+            let tpm = try HeldTPM()
+            let (fixture, key, allowed) = try grant(on: tpm)
+            tpm.stop { $0.code == .sign }
+            let signing = try fixture.client(.daemon)
+            try signing.send(self.signing(try login(key), key))
+            try tpm.awaitStop()
+            #expect(try allowed.last().done != nil)
+            try end.happen(to: fixture)
+            tpm.goOn()
+            let answer = try signing.last()
+            #expect(answer.reason == end.reason, "\(answer)")
         }
 
         @Test("is not made for a key of signet-agent, which is none of the command's programs")
