@@ -278,6 +278,32 @@ struct SSHAgentTests {
         agent.signal(15)
     }
 
+    @Test("a running agent's key outlives a change of fingers with the password, and not root's")
+    func changes() throws {
+        let agent = try fixture.startAgent()
+        #expect(try fixture.alice("ssh-add -l").output.contains("(ECDSA)"))
+        let enrolling = try host.terminal(
+            ["signet", "enroll", "left-index"], as: HostFixture.alice)
+        try enrolling.expect("1 ssh key stays usable after this change")
+        try enrolling.expect("Password of alice: ")
+        try enrolling.sendLine(HostFixture.alice.password)
+        try enrolling.expect(SignetFixture.invitation)
+        signet.touchBlindly("alice's other") {
+            enrolling.transcript.contains("left-index is enrolled")
+        }
+        #expect(try enrolling.expectEnd() == .exited(0), "\(enrolling.transcript)")
+        let terminal = try fixture.login()
+        signet.touchBlindly("alice's other") { fixture.decisions("allow") > 0 }
+        try expectLogin(terminal)
+        try signet.enroll(HostFixture.alice, .leftThumb, as: "alice's third")
+        #expect(try fixture.alice("ssh-add -l").output.contains("no identities"))
+        let refused = try fixture.login()
+        #expect(try refused.expectEnd() != .exited(0))
+        #expect(!refused.transcript.contains("logged in"), "\(refused.transcript)")
+        #expect(fixture.decisions("allow") == 1)
+        agent.signal(15)
+    }
+
     @Test("other users are turned away, even root, and a settings file with a mistake is refused")
     func others() throws {
         let agent = try fixture.startAgent()
