@@ -14,6 +14,7 @@ struct StreamSocketTests {
     @Test("bytes arrive in order, as many as there is room for, and then the end")
     func bytes() throws {
         let listener = try StreamListener.listen(at: path)
+        #expect(listener.path == path)
         #expect(try listener.accept() == nil)
         do {
             let client = try StreamSocket.connect(to: path)

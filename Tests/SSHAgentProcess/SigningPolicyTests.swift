@@ -195,7 +195,8 @@ struct SigningPolicyTests {
         #expect(good.upstream == "/run/a" && !good.allowsUnbound && !good.allowsUnnamedForwarding)
         #expect(try settings("upstream = none").upstream == nil)
         for line in [
-            "upstream = run/a", "unbound = maybe", "unnamed-forwarding =", "destinations = work",
+            "upstream = run/a", "upstream = ~/a", "upstream = %h/a", "unbound = maybe",
+            "unnamed-forwarding =", "destinations = work",
             "destinations = work:alice", "destinations = a b:SHA256:x", "other = 1",
             "destinations = work:SHA256:AAAA",
         ] {

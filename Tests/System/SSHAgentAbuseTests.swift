@@ -111,9 +111,28 @@ struct SSHAgentAbuseTests {
         try own.expectError("'upstream' is this agent itself")
         #expect(try !fixture.alice("ssh-add ~/.ssh/file").succeeded)
         own.signal(15)
+        _ = try own.expectEnd()
+        // Nor by another name.
+        try fixture.signet.shell("ln -s \(SSHAgentFixture.socket) /home/alice/link.sock")
+        let linked = try fixture.startAgent("-u", "/home/alice/link.sock")
+        #expect(try fixture.alice("ssh-add -l").output.contains("(ECDSA)"))
+        try linked.expectError("'upstream' is this agent itself")
+        linked.signal(15)
+        _ = try linked.expectEnd()
+        for path in ["other.sock", "~/other.sock", "%h/other.sock"] {
+            let refused = try host.run(
+                ["signet-agent", "-a", SSHAgentFixture.socket, "-u", path], as: HostFixture.alice)
+            #expect(!refused.succeeded && refused.errors.contains(path), "\(refused.errors)")
+            try fixture.configure("upstream = \(path)")
+            let unread = try host.run(
+                ["signet-agent", "-a", SSHAgentFixture.socket], as: HostFixture.alice)
+            #expect(
+                !unread.succeeded && unread.errors.contains("'upstream' is '\(path)'"),
+                "\(unread.errors)")
+        }
     }
 
-    @Test("a signature that is made while the agent is locked is given to no one")
+    @Test("a signature that awaits its touch is taken back when the agent is locked")
     func lockedSignature() throws {
         let agent = try fixture.startAgent()
         let watcher = try fixture.signet.connect()
@@ -125,10 +144,18 @@ struct SSHAgentAbuseTests {
             if !event.isOver { break }
         }
         #expect(try python("print(Agent().ask(b'\\x16' + st(b'secret'))[0])") == ["6"])
-        fixture.touchUnseen()
+        // Nobody touches.
         #expect(try terminal.expectEnd() != .exited(0))
         #expect(terminal.transcript.contains("agent refused operation"), "\(terminal.transcript)")
-        #expect(fixture.decisions("allow") == 1)
+        _ = try host.journal.expect("a request that was taken back") {
+            $0["SIGNET_VERB"] == "sshAgentSign" && $0["SIGNET_REASON"] == "cancelled"
+        }
+        #expect(fixture.decisions("allow") == 0)
+        #expect(try python("print(Agent().ask(b'\\x17' + st(b'secret'))[0])") == ["6"])
+        let again = try fixture.terminal(
+            "echo x >t; exec ssh-keygen -Y sign -f ~/.ssh/plain.pub -n file t")
+        fixture.touchUnseen()
+        #expect(try again.expectEnd() == .exited(0), "\(again.transcript)")
         agent.signal(15)
     }
 

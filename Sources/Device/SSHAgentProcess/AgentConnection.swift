@@ -148,7 +148,7 @@ final class AgentConnection {
         return await signature(signing.data, by: key, over: way)
     }
 
-    /// Has signetd sign, and takes the request back if the client hangs up.
+    /// Has signetd sign, and takes the request back if the client hangs up or the agent is locked.
     private func signature(
         _ data: [UInt8], by key: OwnKey, over way: SigningPolicy.Way
     ) async -> [UInt8] {
@@ -158,12 +158,20 @@ final class AgentConnection {
             return AgentAnswer.failure.message
         }
         defer { if isForwarded { host.endForwarded() } }
+        // It may have been locked while the keys were listed.
+        guard !host.lock.isLocked else { return AgentAnswer.failure.message }
         var hangUp: FileWatch?
-        defer { hangUp?.cancel() }
+        var signature: SignetdCall?
+        defer {
+            hangUp?.cancel()
+            if let signature { host.end(signature) }
+        }
         do throws(SignetdFault) {
             let numbers = try await host.keys.sign(
                 data, by: key.content.identifier, for: peer, over: way
             ) { call in
+                signature = call
+                host.begin(call)
                 hangUp = FileWatch(stream.number, for: []) { _ in
                     hangUp?.cancel()
                     call.cancel()
@@ -213,6 +221,7 @@ final class AgentConnection {
     /// Locks this agent and the other one, or neither.
     private func lock(_ passphrase: [UInt8], message: [UInt8]) async -> [UInt8] {
         guard let number = host.lock.lock(passphrase) else { return AgentAnswer.failure.message }
+        host.cancelSignatures()
         host.changed()
         guard let upstream else { return AgentAnswer.success.message }
         if let answer = await upstream.ask(message), AgentAnswer.isSuccess(answer) { return answer }

@@ -50,6 +50,8 @@ final class AgentHost {
     private var missing: Set<SSHKeyName> = []
     /// How many signatures are awaited by connections that come from other machines.
     private var forwardedSignatures = 0
+    /// The signatures that are awaited.
+    private var signatures: [ObjectIdentifier: SignetdCall] = [:]
     /// Called when the process may have become idle, or has something to remember.
     var changed: () -> Void = {}
 
@@ -95,6 +97,19 @@ final class AgentHost {
 
     /// Gives that place back.
     func endForwarded() { forwardedSignatures -= 1 }
+
+    /// Notes a signature that is awaited, so that `cancelSignatures` takes it back.
+    func begin(_ signature: SignetdCall) {
+        signatures[ObjectIdentifier(signature)] = signature
+    }
+
+    /// Notes that a signature is not awaited any more, whatever its outcome.
+    func end(_ signature: SignetdCall) { signatures[ObjectIdentifier(signature)] = nil }
+
+    /// Takes back all requests for signatures: no touch is awaited for them any more.
+    func cancelSignatures() {
+        for signature in signatures.values { signature.cancel() }
+    }
 
     /// Complains once of each name in `destinations` that no key has: its rules restrict nothing.
     func checkDestinations(of names: [SSHKeyName]) {

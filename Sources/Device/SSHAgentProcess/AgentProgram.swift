@@ -230,7 +230,10 @@ private final class AgentListener: Sendable {
     /// What tells that a connection leads back here; `path` is nil for systemd's socket.
     func ownSocket(at path: String?) -> OwnSocket {
         guard let path else {
-            return OwnSocket(path: "/run/user/\(effectiveUID())/signet/agent.sock", listener: nil)
+            // Whatever path the unit names.
+            return OwnSocket(
+                path: listener.path ?? "/run/user/\(effectiveUID())/signet/agent.sock",
+                listener: nil)
         }
         // The kernel records who listens, and tells each client.
         return OwnSocket(path: path, listener: try? PeerCredentials(of: listener.descriptor))

@@ -58,7 +58,10 @@ package struct AgentSettings: Sendable {
         if path != "none" {
             guard path.hasPrefix("/") else {
                 throw ConfigurationFault(
-                    file: file, line: 0, problem: "'upstream' takes an absolute path, or none")
+                    file: file, line: 0,
+                    problem:
+                        "'upstream' is '\(path)': it takes an absolute path, in which ~ and %h are not expanded, or none"
+                )
             }
             upstream = path
         }

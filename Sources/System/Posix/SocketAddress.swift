@@ -23,6 +23,23 @@ struct SocketAddress {
         unsafe withUnsafeMutableBytes(of: &storage.sun_path) { unsafe $0.copyBytes(from: bytes) }
     }
 
+    /// The path that a socket is bound to, getsockname(2); nil if it is bound to none.
+    static func path(of descriptor: Int32) -> String? {
+        var storage = sockaddr_un()
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            let address = unsafe UnsafeMutableRawPointer(pointer).assumingMemoryBound(
+                to: sockaddr.self)
+            return unsafe getsockname(descriptor, address, &length)
+        }
+        guard result == 0, storage.sun_family == sa_family_t(AF_UNIX) else { return nil }
+        // An abstract name begins with a NUL, and is no path.
+        let bytes = unsafe withUnsafeBytes(of: &storage.sun_path) { place in
+            unsafe Array(place.prefix { $0 != 0 })
+        }
+        return bytes.isEmpty ? nil : String(validating: bytes, as: UTF8.self)
+    }
+
     /// Passes the address to a call such as bind(2) or connect(2).
     func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         unsafe withUnsafePointer(to: storage) { pointer in

@@ -118,6 +118,9 @@ package struct StreamListener: ~Copyable, Sendable {
         return try StreamListener(adopting: descriptor)
     }
 
+    /// The path that it listens at, also if systemd has bound it; nil if it has none.
+    package var path: String? { SocketAddress.path(of: descriptor.number) }
+
     /// Accepts the next connection, accept4(2); nil if none is waiting.
     package borrowing func accept() throws(SystemFault) -> StreamSocket? {
         let number = descriptor.number
