@@ -67,6 +67,33 @@ struct SSHKeyEffectTests {
             ).contains("1 ssh key is destroyed: see 'signet ssh list'"))
     }
 
+    @Test("is said before an import from fprintd as well, before any file is shown")
+    func imported() throws {
+        let print = ImportedPrintAnswer(
+            finger: .leftIndex, outcome: .imported, place: Bytes("quick/0/2".utf8))
+        for (uid, start) in [
+            (UInt32(1000), "1 ssh key stays usable after this change, by every finger"),
+            (0, "1 ssh key will be destroyed by this change"),
+        ] {
+            let done = DoneAnswer(prints: 2, state: .valid, sshKeysKept: 1)
+            let run = try signet(
+                ["import-fprintd", "--account", "alice"],
+                [listed(.rightIndex, keys: 1)] + noKeys
+                    + [answering([.importedPrint(print), .done(done)])]
+            ) { environment in
+                environment.columns = { 80 }
+                environment.uid = uid
+            }
+            #expect(run.output.hasPrefix(start), "\(run.output)")
+            #expect(run.output.contains("1 ssh key can be used with the fingers"))
+        }
+        // Without a terminal, no one could still cancel it.
+        let quiet = try signet(
+            ["import-fprintd", "--account", "alice"],
+            [answering([.importedPrint(print), .done(DoneAnswer(prints: 2, state: .valid))])])
+        #expect(!quiet.output.contains("ssh key"))
+    }
+
     @Test("is in the JSON of the change")
     func json() throws {
         let run = try signet(

@@ -16,6 +16,18 @@ struct AllowedTests {
         return bare.machine.examine { DaemonView(.absent) }.filter { allowed.contains($0.code) }
     }
 
+    @Test("are reported for ssh as well, and not where the default stands")
+    func ssh() throws {
+        for (word, expected) in [("allow", ["grants-allowed"]), ("refuse", [])] {
+            let bare = try Bare()
+            try bare.write("etc/signet/signet.conf", "[ssh]\ngrants = \(word)\n")
+            let found = bare.machine.examine { DaemonView(.absent) }
+                .filter { $0.code == "grants-allowed" }
+            #expect(found.map(\.code) == expected)
+            #expect(found.allSatisfy { $0.level == .warning })
+        }
+    }
+
     private func codes(_ lines: String, hasLogind: Bool = false) throws -> [String] {
         try findings(lines, hasLogind: hasLogind).map(\.code)
     }

@@ -241,6 +241,7 @@ struct Plant: Sendable, CustomStringConvertible {
         lists("others-allowed", "login.others", "others = warn"),
         withoutLogind("anyone-allowed", "any"), withoutLogind("terminals-allowed", "terminals"),
         lists("seatless-allowed", "login.without-seat", "without-seat = allow"),
+        lists("grants-allowed", "ssh.grants", "[ssh]\\ngrants = allow"),
         lists("service-unknown", "sduo", "services = !sduo"),
         lists("account-unknown", "aliec", "accounts = !root, !aliec"),
         lists("group-unknown", "no-such-group", "groups = no-such-group"),

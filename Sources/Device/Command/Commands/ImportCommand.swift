@@ -21,6 +21,7 @@ struct ImportCommand: Command {
     /// `signet import-fprintd`
     func perform() throws(CommandFault) {
         let account = try run.account()
+        let affected = try warn(account)
         var prints: [ImportedPrintAnswer] = []
         var done: DoneAnswer?
         do throws(CommandFault) {
@@ -32,9 +33,20 @@ struct ImportCommand: Command {
         }
         run.say(
             Self.document(prints, done: done ?? DoneAnswer(), account: account),
-            lines(prints, done: done ?? DoneAnswer(), account: account))
+            lines(prints, done: done ?? DoneAnswer(), affected: affected, account: account))
         let isComplete = prints.allSatisfy { $0.outcome == .imported || $0.outcome == .known }
         guard !prints.isEmpty, isComplete else { throw .said(.denied) }
+    }
+
+    /// Warns a user at a terminal of what the change of fingers ends or affects, as `signet enroll`
+    /// does; returns the keys that it ends.
+    private func warn(_ account: AccountName) throws(CommandFault) -> AffectedKeys {
+        let shared = FingerExchange(run: run)
+        guard shared.isAtTerminal else { return AffectedKeys() }
+        let known = try shared.knownFingers(account)
+        let affected = try AffectedKeys.of(account, run: run)
+        shared.warn(of: affected, known: known, left: true)
+        return affected
     }
 
     /// Sends the request and collects the result for each file.
@@ -88,7 +100,8 @@ struct ImportCommand: Command {
     }
 
     private func lines(
-        _ prints: [ImportedPrintAnswer], done: DoneAnswer, account: AccountName
+        _ prints: [ImportedPrintAnswer], done: DoneAnswer, affected: AffectedKeys,
+        account: AccountName
     ) -> [Text] {
         guard !prints.isEmpty else { return [ImportMessages.nothing(account)] }
         let count = prints.count { $0.outcome == .imported }
@@ -105,6 +118,7 @@ struct ImportCommand: Command {
         }
         if let secrets = done.secrets { lines.append(SecretMessages.ended(secrets)) }
         lines += FingerExchange(run: run).sshKeyLines(done)
+        if count > 0 { lines += affected.ended }
         if let setting = done.keptOut {
             lines.append(StatusText.keptOut(account, setting: setting))
         }

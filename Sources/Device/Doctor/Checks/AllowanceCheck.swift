@@ -21,6 +21,7 @@ struct AllowanceCheck {
         if !says(Settings.loginWithoutSeat, word: Settings.refuse) {
             findings.append(Self.seatless)
         }
+        if !says(Settings.sshGrants, word: Settings.refuse) { findings.append(Self.grants) }
         return findings
     }
 
@@ -81,6 +82,19 @@ extension AllowanceCheck {
         why: """
             serial consoles, containers and remote desktops that logind considers local can use a \
             touch of the user at the reader. The default is 'refuse'
+            """,
+        mend: Remedy.editSettings)
+
+    /// `ssh.grants` is `allow`.
+    private static let grants = Finding(
+        "grants-allowed", level: .warning, area: .service, subject: Settings.sshGrants.name.bytes,
+        what: """
+            \(Settings.sshGrants.name): users may have one touch allow several ssh signatures
+            """,
+        why: """
+            for up to 60 seconds, every program that 'signet ssh allow' has started gets them \
+            without a touch of its own, for the one destination that was named. The default is \
+            'refuse'
             """,
         mend: Remedy.editSettings)
 }
