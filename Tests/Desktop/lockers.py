@@ -63,6 +63,40 @@ def kde_password(workstation):
            == [line for line in before if line.startswith("#")], "the password left a receipt")
 
 
+@scene(SCENES, "KDE's lock screen: keeps the finger while the service restarts",
+       releases=("trixie",))
+def kde_keeps(workstation):
+    lock_kde(workstation)
+    wait_for("no finger is awaited", 20, lambda: workstation.put_finger("FINGER 0"))
+    workstation.root("systemctl kill --signal=KILL signetd; systemctl restart signetd.socket")
+    # The same call of PAM: the locker is told of nothing, and needs nobody to move.
+    workstation.touch("right", 40)
+    wait_for_locker(workstation, "ended 0")
+    wait_for_receipt(workstation, "kde-fingerprint")
+
+
+@scene(SCENES, "KDE's lock screen: after a time-out, Enter without a password has it ask again",
+       releases=("trixie",))
+def kde_times_out(workstation):
+    # Debian has its stack below /usr; one in /etc takes its place.
+    stack = "/etc/pam.d/kde-fingerprint"
+    distributed = workstation.read("/usr/lib/pam.d/kde-fingerprint")
+    expect("pam_fprintd.so" in distributed, "there is no stack of Debian's")
+    workstation.write(stack, distributed.replace("pam_fprintd.so", "pam_fprintd.so timeout=5", 1))
+    try:
+        lock_kde(workstation)
+        wait_for("no finger is awaited", 20, lambda: workstation.put_finger("FINGER 0"))
+        wait_for("a finger is awaited without end", 20,
+                 lambda: not workstation.put_finger("FINGER 0"))
+        # Up to Plasma 6.7, a finger is asked for anew with the next password, after one that was wrong.
+        workstation.person("xdotool mousemove 350 350 sleep 0.3 mousemove 450 450 sleep 1 key Return")
+        workstation.touch("right")
+        wait_for_locker(workstation, "ended 0")
+        wait_for_receipt(workstation, "kde-fingerprint")
+    finally:
+        workstation.root(f"rm {stack}")
+
+
 def evaluate(workstation, code):
     """What the shell's own code gives; --unsafe-mode allows it."""
     return workstation.person(
@@ -127,6 +161,40 @@ def hyprlock_unlocks(workstation):
     # No login was made of it: the receipt is the desktop's.
     expect("a desktop verification" in workstation.receipts()[-1],
            f"the receipt is {workstation.receipts()[-1]}")
+
+
+@scene(SCENES, "hyprlock's calls: a touch for another program comes first, and then it waits again")
+def hyprlock_yields(workstation):
+    hyprlock(workstation)
+    wait_for_hyprlock(workstation, "started 0")
+    wait_for("no finger is awaited", 20, lambda: workstation.put_finger("FINGER 0"))
+    workstation.begin("signet verify", "verify.log")
+    wait_for_hyprlock(workstation, "started 1")
+    expect("verify-no-match" in workstation.read("/run/desktop/hyprlock.log"), "it was told otherwise")
+    workstation.touch("right")
+    wait_for("the other program gets no touch", 20,
+             lambda: "right-index" in workstation.read("/run/desktop/verify.log"))
+    expect("unlocked" not in workstation.read("/run/desktop/hyprlock.log"),
+           "the touch for another program unlocks")
+    workstation.touch("right")
+    wait_for_hyprlock(workstation, "unlocked")
+
+
+@scene(SCENES, "hyprlock's calls: it waits longer than the time for a finger")
+def hyprlock_outlasts(workstation):
+    workstation.write("/etc/signet/signet.conf.d/time.conf", "[touch]\ntimeout = 2s\n")
+    workstation.root("systemctl restart signetd")
+    try:
+        hyprlock(workstation)
+        wait_for_hyprlock(workstation, "started 0")
+        wait_for("no finger is awaited", 20, lambda: workstation.put_finger("FINGER 0"))
+        wait_for("the reader does not rest", 20, lambda: not workstation.put_finger("FINGER 0"))
+        workstation.touch("right", 40)
+        wait_for_hyprlock(workstation, "unlocked")
+        expect(workstation.calls().count("VerifyStart") == 1,
+               f"the calls were {workstation.calls()}")
+    finally:
+        workstation.root("rm /etc/signet/signet.conf.d/time.conf; systemctl restart signetd")
 
 
 @scene(SCENES, "hyprlock's calls: four wrong fingers, and it stays locked")
