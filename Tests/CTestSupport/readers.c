@@ -45,8 +45,16 @@ void keep_virtual_storage(const char *path) {
     storage_path = strdup(path);
 }
 
+// Whether a command is to be heard in the pause: PATH.prints.pause lies beside what the reader keeps.
+static int is_spoken_to(void) {
+    char path[LINE];
+    if (storage_path == NULL) return 0;
+    snprintf(path, sizeof path, "%s.pause", storage_path);
+    return access(path, F_OK) == 0;
+}
+
 unsigned int g_timeout_add(unsigned int interval, int (*function)(void *), void *data) {
-    if (without_pause && interval == PAUSE_MS) interval = 0;
+    if (without_pause && interval == PAUSE_MS && !is_spoken_to()) interval = 0;
     return ORIGINAL(g_timeout_add)(interval, function, data);
 }
 

@@ -4,7 +4,8 @@
 libfprint's virtual readers listen while they are open. fprintd opens a reader when it is claimed, and its tests send
 commands to it from then on; Signet opens one only while a finger is awaited, and reads what it stores in between. The
 relay listens all the time. It keeps what is sent until a finger is awaited, and then passes it on in order. What a
-reader stores is looked up and changed in the file in which it is kept while the reader is closed.
+reader stores is looked up and changed in the file in which it is kept while the reader is closed. A command with the
+word LISTING before it is for the next list of what the reader stores, which comes before a deletion.
 """
 
 import os
@@ -29,6 +30,8 @@ class ReaderRelay:
         self.front = front
         self.stored = reader + '.prints'
         self.unplugged = reader + '.unplugged'
+        # While this is there, the reader waits for a command before it lists or deletes.
+        self.pause = self.stored + '.pause'
         # Whether it has reported an error as if it were unplugged, and is not.
         self.is_lost = False
         self.listener = None
@@ -121,6 +124,10 @@ class ReaderRelay:
         words = command.decode().split()
         if not words:
             return
+        if words[0] == 'LISTING':
+            client.close()
+            self._answer_listing(' '.join(words[1:]).encode())
+            return
         if not self.scanning.is_set() and words[0] in ('LIST', 'INSERT', 'REMOVE'):
             client.sendall(self._store(words))
         elif self.scanning.is_set() or words[0] not in IDLE_COMMANDS:
@@ -150,6 +157,23 @@ class ReaderRelay:
                     # It was closed before it has read the command.
                     time.sleep(0.002)
         return b''
+
+    def _answer_listing(self, command):
+        """Gives the command to the reader as soon as it is open for whatever reason."""
+        with open(self.pause, 'w'):
+            pass
+        while not self.ended.is_set():
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as reader:
+                try:
+                    reader.connect(self.reader)
+                    reader.sendall(command)
+                    reader.shutdown(socket.SHUT_WR)
+                    while reader.recv(LONGEST):
+                        pass
+                    break
+                except OSError:
+                    time.sleep(0.002)
+        os.unlink(self.pause)
 
     def _store(self, words):
         """Carries a command out on the prints that a closed reader stores; gives the answer."""

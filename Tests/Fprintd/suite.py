@@ -9,6 +9,8 @@ What is adapted, because Signet keeps its state elsewhere and opens a reader onl
 
 - Where a finger is looked for on disk: Signet's print of it, in place of fprintd's file. Where a test makes that file
   unwritable, fprintd's file is meant and nothing happens to Signet's; such tests are among the exceptions.
+- An error that a deletion is to meet is given to the reader while it lists what it stores, before it deletes: it is
+  closed when the suite sends the error. The pause that the suite has it make before is left out.
 - Enrolments take as many scans as the reader has at the start. The suite shortens them by a command to the reader when
   it is claimed, which cannot reach a reader that is closed. A test that is about the number itself is left as it is.
 """
@@ -60,6 +62,26 @@ def reduce_enroll_stages(self, stages=-1):
 
 
 storage = fprintd.FPrintdVirtualStorageDeviceBaseTest
+DELETION_ERRORS = ('test_delete_enrolled_finger_device_error', 'test_delete_enrolled_fingers_device_error',
+                   'test_delete_enrolled_fingers2_device_error', 'test_delete_error')
+send_error = storage.send_error
+send_sleep = storage.send_sleep
+
+
+def send_error_to_deletion(self, error=fprintd.FPrint.DeviceError.GENERAL, con=None):
+    if self._testMethodName not in DELETION_ERRORS:
+        return send_error(self, error, con)
+    with fprintd.Connection(self.sockaddr) as line:
+        return self._send_command(line, 'LISTING ERROR', int(error))
+
+
+def send_sleep_to_deletion(self, timeout, con=None):
+    if self._testMethodName not in DELETION_ERRORS:
+        send_sleep(self, timeout, con)
+
+
+storage.send_error = send_error_to_deletion
+storage.send_sleep = send_sleep_to_deletion
 storage.skip_reduction = storage._maybe_reduce_enroll_stages
 storage._maybe_reduce_enroll_stages = reduce_enroll_stages
 
