@@ -16,9 +16,16 @@ extension DemoSet {
                 "With git's own ssh signatures. Somebody else's finger signs nothing, and then git "
                 + "commits nothing.",
             play: commit),
+        DemoScene(
+            title: "signet-agent logs in without security keys, and signs nothing unnamed",
+            about:
+                "Plain ssh with SSH_AUTH_SOCK. The agent is forwarded to the server, where "
+                + "ssh-keygen asks it for a signature: nothing says where that leads.",
+            play: agent),
     ]
 
     private static let provider = "/usr/local/lib/signet/libsk-signet.so"
+    private static let agentSocket = "/home/alice/agent.sock"
     private static let swipe = "swipe your finger across the reader"
 
     /// Installs the provider and an sshd, on a network of its own beside the client.
@@ -120,6 +127,47 @@ extension DemoSet {
         try set.check(
             "git commits nothing for a stranger's finger", ending != .exited(0),
             came: "\(ending)\n\(refused.transcript)")
+    }
+
+    private static func agent(_ set: DemoSet) throws {
+        let made = try set.alice("signet", "ssh", "new", "--agent", "plain")
+        try set.see(swipe, on: made)
+        try set.touch(.aliceRight)
+        try set.end(made, "signet has made a key for the agent")
+        let published = try set.host.run(
+            ["sh", "-c", "signet ssh public plain >.ssh/plain.pub"], as: HostFixture.alice)
+        try set.check("signet prints its public key", published.succeeded, came: published.errors)
+        try set.shell("cat /home/alice/.ssh/plain.pub >>/home/alice/.ssh/authorized_keys")
+        // As systemd starts it when a program connects.
+        let agent = try set.host.start(
+            [try Built.program("signet-agent"), "-a", agentSocket], as: HostFixture.alice,
+            in: .manager(of: HostFixture.alice))
+        defer { agent.signal(15) }
+        try agent.expect("SSH_AUTH_SOCK=\(agentSocket);")
+        set.screen.command(
+            "ssh -A alice@server 'whoami; ssh-keygen -Y sign -f .ssh/plain.pub -n file text'",
+            prompt: "alice@linux:~$ ")
+        let ssh = try set.host.terminal(
+            [
+                "unshare", "--net", "beside-sshd", "env", "SSH_AUTH_SOCK=\(agentSocket)", "ssh",
+                "-tt",
+                "-A", "-F", "none", "-o", "UserKnownHostsFile=/run/hosts", "alice@127.0.0.1",
+                "whoami; echo x >text; ! ssh-keygen -Y sign -f .ssh/plain.pub -n file text",
+            ], as: HostFixture.root, in: .session(of: HostFixture.alice),
+            copyingTo: set.screen.terminals)
+        // ssh shows nothing while the agent waits, and what comes before the reader does is lost.
+        set.screen.act(Finger.aliceRight.text)
+        let ending = try set.touching(.aliceRight, untilEndOf: ssh)
+        try set.check(
+            "the touch logs in", ending == .exited(0) && ssh.transcript.contains("alice\r\n"),
+            came: "\(ending)\n\(ssh.transcript)")
+        try set.check(
+            "what the server asks for is refused",
+            ssh.transcript.contains("agent refused operation"), came: ssh.transcript)
+        try agent.expectError("the request was forwarded, and does not say where it leads")
+        let log = try set.alice("signet", "log")
+        try set.see(", by signet-agent", on: log)
+        try set.end(log, "the receipt names the host, and the agent that asked")
     }
 
     /// Puts a finger on the reader again and again, until a program has ended.
