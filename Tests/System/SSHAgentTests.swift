@@ -355,12 +355,15 @@ struct SSHAgentTests {
     @Test("systemd's socket starts it for a client, and it ends when it is idle")
     func activation() throws {
         let path = "/home/alice/systemd.sock"
+        // Its own socket, which it did not bind itself, is no other agent.
+        try fixture.configure("upstream = \(path)")
         let socket = try host.start(
             ["systemd-socket-activate", "-l", path, "/usr/local/bin/signet-agent"],
             as: HostFixture.alice, in: .manager(of: HostFixture.alice))
         try socket.expectError("Listening on")
         let list = try fixture.alice("ssh-add -l", socket: path)
         #expect(list.output.contains("(ECDSA)"), "\(list.output)\(list.errors)")
+        try socket.expectError("'upstream' is this agent itself")
         #expect(try socket.expectEnd(within: .seconds(60)).succeeded)
     }
 }
