@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    @Suite("signet-fprint before the machine sleeps") struct DesktopSleepTests {
+        @Test("waits for several scans of one reader, of which one ends while it waits for another")
+        func several() throws {
+            let scratch = try Scratch()
+            let bus = try PrivateBus(socket: scratch.at("bus"))
+            let signetd = try PlayedSignetd(at: scratch.at("signetd"))
+            let logind = try bus.startLogind()
+            defer { logind.signal(SIGKILL) }
+            let notices = try ReadinessNotices(at: scratch.at("notify"))
+            let program = try Program(
+                Command(
+                    [
+                        Layout.products + "/testfixture", "desktop", scratch.at("signetd"),
+                        bus.socket, "-", scratch.at("passed"),
+                    ], environment: ["NOTIFY_SOCKET": scratch.at("notify")]))
+            defer { program.signal(SIGKILL) }
+            #expect(notices.hearReady(within: .seconds(20)))
+            try bus.awaitInhibitors(1)
+            // Each of these leaves a scan that signetd does not end yet.
+            for _ in 0..<5 {
+                let client = try DesktopBusClient(on: bus)
+                #expect(try client.call("Claim", "daemon") == .done)
+                #expect(try client.call("VerifyStart", "any") == .done)
+                try client.leave()
+                try signetd.awaitCancel()
+            }
+            let slept = DispatchedEvent()
+            Thread.detachNewThread {
+                _ = try? bus.sleep()
+                slept.happen()
+            }
+            // It waits for any one of them first; they end in their order.
+            try program.expectError("Preparing devices for sleep")
+            signetd.end()
+            try program.expectError("Released delay inhibitor for sleep")
+            try slept.wait()
+        }
+    }
+}
