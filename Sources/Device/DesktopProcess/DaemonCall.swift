@@ -5,43 +5,45 @@ import LoginProtocol
 import MainContext
 import Posix
 
-/// One request to signetd, on a connection of its own.
+/// One request to signetd, on a connection that it has to itself until it has ended.
 ///
-/// The peer must have the daemon's uid. A frame that cannot be decoded ends the request, and so does
+/// A frame that cannot be decoded ends the request, and so does
 /// a daemon that does not end it soon after it was cancelled.
 @ServiceActor
 final class DaemonCall {
     /// How long the daemon may take to end a cancelled request.
     private static let patience = Duration.seconds(5)
 
-    private let socket: SharedSocket
+    private let connection: DaemonConnection
+    private let connections: DaemonConnections
     private var limit: Timer?
     private var isOver = false
+    private var socket: SharedSocket { connection.socket }
 
-    private init(_ socket: SharedSocket) {
-        self.socket = socket
+    private init(_ connection: DaemonConnection, of connections: DaemonConnections) {
+        self.connection = connection
+        self.connections = connections
     }
 
-    /// Connects and sends a request; throws `noDaemon` if that is not possible.
+    /// Sends a request; throws `noDaemon` if that is not possible.
     static func begin(
-        _ request: Request, paths: DesktopPaths
+        _ request: Request, on connections: DaemonConnections
     ) throws(DesktopFault) -> DaemonCall {
-        do throws(SystemFault) {
-            let socket = try PacketSocket.connect(to: paths.socket)
-            guard try PeerCredentials(of: socket.descriptor).uid == paths.daemonUID,
-                let packet = try? request.encoded(), case .whole = try socket.send(packet)
-            else { throw SystemFault("connect", on: paths.socket, code: 0) }
-            return DaemonCall(SharedSocket(socket))
-        } catch { throw .noDaemon }
+        let connection = try connections.take()
+        guard let packet = try? request.encoded(),
+            case .whole? = try? connection.socket.send(packet)
+        else { throw .noDaemon }
+        return DaemonCall(connection, of: connections)
     }
 
     /// Makes a request and returns the answer that ends it; nil if the daemon does not end it.
     ///
     /// - Parameter hear: receives the answers before it, each after the one before was taken.
     static func ask(
-        _ request: Request, paths: DesktopPaths, _ hear: (Answer) async -> Void = { _ in }
+        _ request: Request, on connections: DaemonConnections,
+        _ hear: (Answer) async -> Void = { _ in }
     ) async throws(DesktopFault) -> Answer {
-        guard let last = await (try begin(request, paths: paths)).last(hear) else {
+        guard let last = await (try begin(request, on: connections)).last(hear) else {
             throw .noDaemon
         }
         return last
@@ -49,6 +51,9 @@ final class DaemonCall {
 
     /// Receives the answers, and returns the one that ends the request; nil if the connection ends
     /// first.
+    ///
+    /// The connection serves a later request then, unless this one was cancelled: signetd may not have
+    /// read that yet, and would take it for a violation of the protocol.
     func last(_ hear: (Answer) async -> Void) async -> Answer? {
         defer {
             isOver = true
@@ -65,7 +70,10 @@ final class DaemonCall {
             case .end, .tooLong: return nil
             case .packet(let packet):
                 guard let answer = try? Answer(decoding: packet) else { return nil }
-                if answer.endsRequest { return answer }
+                if answer.endsRequest {
+                    if limit == nil { connections.giveBack(connection) }
+                    return answer
+                }
                 await hear(answer)
             }
         }

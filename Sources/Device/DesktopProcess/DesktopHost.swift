@@ -40,7 +40,10 @@ final class DesktopHost {
     let clock: Clock
     /// Called when a call or a claim has begun or ended.
     var activityChanged: () -> Void = {}
+    /// The way to signetd.
+    let daemon: DaemonConnections
     private var allowance = CallAllowance()
+    private var callers = CallerNames()
     /// What clients were told a moment ago, at any device.
     var recentLists = RecentLists()
     /// How many calls are in progress.
@@ -50,6 +53,7 @@ final class DesktopHost {
         self.bus = bus
         self.paths = paths
         self.clock = clock
+        daemon = DaemonConnections(paths: paths)
     }
 
     /// The time since boot.
@@ -68,9 +72,7 @@ final class DesktopHost {
             calls -= 1
             activityChanged()
         }
-        guard let name = BusClientName(call.sender),
-            let uid = (try? await bus.credentials(of: call.sender, limit: Self.limit))?.uid
-        else {
+        guard let name = BusClientName(call.sender), let uid = await uid(of: call.sender) else {
             throw BusMethodFault(
                 DesktopFault(.permissionDenied, "the bus does not say who asks").name,
                 "the bus does not say who asks")
@@ -85,6 +87,14 @@ final class DesktopHost {
         } catch { throw BusMethodFault(error.name, error.message) }
     }
 
+    /// The user of a client; nil if the bus does not say it.
+    private func uid(of client: String) async -> UInt32? {
+        if let uid = callers.uid(of: client) { return uid }
+        let found = try? await bus.credentials(of: client, limit: Self.limit)
+        if let found { callers.note(client, uid: found.uid) }
+        return found?.uid
+    }
+
     /// Sends a signal; a claimer that is gone is noticed elsewhere.
     func emit(_ signal: BusEmission, to client: String? = nil) {
         try? bus.emit(signal, to: client)
@@ -94,7 +104,7 @@ final class DesktopHost {
     func ask(
         _ request: Request, _ hear: (Answer) async -> Void = { _ in }
     ) async throws(DesktopFault) -> Answer {
-        try await DaemonCall.ask(request, paths: paths, hear)
+        try await DaemonCall.ask(request, on: daemon, hear)
     }
 }
 

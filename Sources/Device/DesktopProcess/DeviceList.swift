@@ -106,7 +106,7 @@ final class DeviceList {
     /// exits.
     private func follow() {
         guard case .none = watch,
-            let call = try? DaemonCall.begin(Request(DesktopWatchRequest()), paths: host.paths)
+            let call = try? DaemonCall.begin(Request(DesktopWatchRequest()), on: host.daemon)
         else { return }
         watch = .holding(call)
         onService { [weak self] in
@@ -193,6 +193,8 @@ final class ManagerObject: BusObject {
     func answer(_ call: BusMethodCall) async throws(BusMethodFault) -> [BusValue] {
         try await host.serve(call) { (_) throws(DesktopFault) in
             await devices.refresh()
+            // A client that asks for a device is about to use it.
+            host.daemon.prepare()
             let paths = devices.devices.map { BusValue.objectPath($0.path) }
             if call.member == "GetDevices" { return [.array(of: "o", paths)] }
             guard let first = paths.first else {

@@ -150,21 +150,28 @@ extension DeviceObject {
         try state.checkUnclaimed()
         let account = user.isEmpty ? nil : try caller.account(named: user)
         let client = caller.name.text
+        // The bus answers while signetd does. From the answer on, the client's leaving is reported.
+        var hasLeft = false
+        let following = host.bus.followOwner(of: client) { [weak self] owner in
+            guard owner == nil else { return }
+            hasLeft = true
+            self?.vanished(client)
+        }
+        let owner = await Ahead.begin { [host] in
+            try? await host.bus.owner(of: client, limit: DesktopHost.limit)
+        }
+        defer { owner.cancel() }
         let answer = try await host.ask(
             Request(DesktopClaimRequest(client: caller.name, account: account)))
         let claimed = try answer.admitted(DesktopAccountAnswer.self)
+        guard await owner.result() != nil, following != nil, !hasLeft else {
+            throw DesktopFault(.claimDevice, "the client has left the bus")
+        }
         // Another client may have been faster.
         try state.claim(for: claimed.account, by: client, at: host.now)
         vocabulary = ClientVocabulary(of: claimed.program)
-        claimer = host.bus.followOwner(of: client) { [weak self] owner in
-            if owner == nil { self?.vanished(client) }
-        }
+        claimer = following
         settle()
-        // It may have left before it was followed.
-        if (try? await host.bus.owner(of: client, limit: DesktopHost.limit)) == nil {
-            vanished(client)
-            throw DesktopFault(.claimDevice, "the client has left the bus")
-        }
     }
 
     /// Throws `internal` if the reader is gone; the claim has ended nevertheless.
@@ -228,7 +235,7 @@ extension DeviceObject {
         do throws(DesktopFault) {
             scan = try RunningScan(
                 action, client: client, vocabulary: vocabulary, request: request,
-                paths: host.paths)
+                on: host.daemon, paths: host.paths)
         } catch {
             state.ended(id, at: host.now)
             throw error
@@ -251,6 +258,7 @@ extension DeviceObject {
     /// Hears what the daemon says about a scan, to its end.
     private func follow(_ scan: RunningScan, id: DeviceState.ScanID) async {
         let end = await self.end(of: scan, id: id)
+        // Before the result: fprintd's clients find the property changed when they hear it.
         if needing == id { setNeeded(by: nil) }
         scans[id] = nil
         if scan.wasAdmitted {
@@ -450,7 +458,7 @@ extension DeviceObject {
     private func answer(
         to request: DesktopDeleteRequest, of client: String
     ) async throws(DesktopFault) -> Answer {
-        let call = try DaemonCall.begin(Request(request), paths: host.paths)
+        let call = try DaemonCall.begin(Request(request), on: host.daemon)
         let following = host.bus.followOwner(of: client) { owner in
             if owner == nil { call.cancel() }
         }

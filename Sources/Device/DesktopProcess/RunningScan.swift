@@ -13,6 +13,7 @@ final class RunningScan {
     let vocabulary: ClientVocabulary
     private let request: Request
     private var call: DaemonCall
+    private let daemon: DaemonConnections
     private let paths: DesktopPaths
     private var resting: CheckedContinuation<DenialReason?, Never>?
     private var timer: Timer?
@@ -30,14 +31,15 @@ final class RunningScan {
 
     init(
         _ action: DeviceState.Action, client: String, vocabulary: ClientVocabulary,
-        request: Request, paths: DesktopPaths
+        request: Request, on daemon: DaemonConnections, paths: DesktopPaths
     ) throws(DesktopFault) {
         self.action = action
         self.client = client
         self.vocabulary = vocabulary
         self.request = request
+        self.daemon = daemon
         self.paths = paths
-        call = try DaemonCall.begin(request, paths: paths)
+        call = try DaemonCall.begin(request, on: daemon)
     }
 
     /// Ends the scan soon, also while the reader rests.
@@ -87,6 +89,6 @@ final class RunningScan {
     /// Makes the request once more.
     func repeatRequest() throws(DesktopFault) {
         (isRepeated, isTimeUp) = (true, false)
-        call = try DaemonCall.begin(request, paths: paths)
+        call = try DaemonCall.begin(request, on: daemon)
     }
 }

@@ -14,8 +14,11 @@ final class AfterAnswers {
         actions[ObjectIdentifier(client), default: []].append(action)
     }
 
-    /// Runs the postponed actions of a client, each once, in the order in which they were added.
+    /// Runs the postponed actions of a client, each once, in the order in which they were added;
+    /// also those that they add.
     func run(for client: any Client) {
-        for action in actions.removeValue(forKey: ObjectIdentifier(client)) ?? [] { action() }
+        while let next = actions.removeValue(forKey: ObjectIdentifier(client)) {
+            for action in next { action() }
+        }
     }
 }

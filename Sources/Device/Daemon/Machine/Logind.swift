@@ -49,6 +49,10 @@ final class Logind: SuspendState {
     private let socket: String
     private let journal: DecisionJournal
     private var connection: BusConnection?
+    /// How often the connection to the bus was made or has ended.
+    ///
+    /// What clients were called on another connection means nothing on the present one.
+    private(set) var connections: UInt64 = 0
     private var isConnecting = false
     /// Whether a missing bus has been logged.
     private var isMissed = false
@@ -117,6 +121,7 @@ final class Logind: SuspendState {
     private func join(_ connection: BusConnection) async {
         guard connection.isOpen else { return }
         self.connection = connection
+        connections += 1
         connection.ended = { [weak self] in self?.left() }
         var isTold = false
         following = connection.followOwner(of: Self.name) { [weak self] owner in
@@ -131,6 +136,7 @@ final class Logind: SuspendState {
     /// The bus connection has ended, so everything learnt from it is void.
     private func left() {
         connection = nil
+        connections += 1
         following = nil
         (owner, sleep, lock) = (nil, nil, nil)
         wake()
@@ -179,6 +185,15 @@ final class Logind: SuspendState {
         of client: String, limit: Duration
     ) async throws(BusFault) -> BusCredentials {
         try await madeConnection().credentials(of: client, limit: limit)
+    }
+
+    /// Calls `left` when a client leaves the bus, until the result is released.
+    ///
+    /// A client that the bus knows in an answer to a later question has not left before this.
+    func follow(
+        _ client: String, left: @escaping @ServiceActor () -> Void
+    ) async throws(BusFault) -> BusSubscription? {
+        try await madeConnection().followOwner(of: client) { if $0 == nil { left() } }
     }
 
     /// Returns the connection, which is made first if necessary; throws `closed` if there is none.

@@ -74,12 +74,15 @@ final class Polkit {
     }
 
     /// polkit's answer, and whether it would have to ask the user.
-    private struct Answered {
+    struct Answered: Sendable {
         let verdict: Verdict
         let wouldAsk: Bool
     }
 
-    private func answer(
+    /// Asks about a client; polkit may have it give a password if `mayAsk`.
+    ///
+    /// Throws as `verdict`.
+    func answer(
         on action: Action, for client: BusClientName, mayAsk: Bool
     ) async throws(Denial) -> Answered {
         lastNumber += 1

@@ -63,10 +63,13 @@ final class ReaderClient {
         _ request: ReaderRequest, templates: [Template], conversation: ReaderConversation,
         _ take: (ReaderReply, ReaderConversation) async throws(ReaderFault) -> Value?
     ) async throws(ReaderFault) -> Result<Value, ReaderFault> {
-        // The sender has to identify itself first; otherwise a wrong process would receive the
-        // templates.
+        // The question for the readers contains nothing and is sent at once, so that the answer arrives
+        // a round trip earlier. Before all others, the sender has to identify itself; otherwise a wrong
+        // process would receive the templates. No answer is taken from a sender that does not.
+        let isPublic = if case .readers = request { true } else { false }
+        if isPublic { try await conversation.send(.request(request)) }
         guard try await conversation.next() == .alive else { throw .processEnded }
-        try await conversation.send(.request(request))
+        if !isPublic { try await conversation.send(.request(request)) }
         for template in templates {
             for frame in ReaderQuestion.frames(of: template) { try await conversation.send(frame) }
         }

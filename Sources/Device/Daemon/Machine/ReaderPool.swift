@@ -61,17 +61,13 @@ final class ReaderPool {
         return nil
     }
 
-    /// Whether there are readers, and all of them are at other seats.
-    func areElsewhere(than seat: String) async throws(ReaderFault) -> Bool {
-        let all = try await found()
-        return !all.isEmpty && !all.contains { $0.seat == seat }
-    }
-
-    /// Whether there is a reader; if none is known, searches again if requested.
-    func areThere(lookingAgain: Bool) async throws(ReaderFault) -> Bool {
-        if try await !found().isEmpty { return true }
-        guard lookingAgain else { return false }
-        return try await !found(lookAgain: true).isEmpty
+    /// The readers, without those that are ignored.
+    ///
+    /// - Parameter lookAgain: whether to search for them anew, for a reader that was plugged in.
+    func present(lookAgain: Bool = false) async -> Result<[ReaderDescription], ReaderFault> {
+        do throws(ReaderFault) {
+            return .success(try await found(lookAgain: lookAgain))
+        } catch { return .failure(error) }
     }
 
     /// Judges the prints stored on a reader, given by its identifier, before it is asked for a
@@ -376,6 +372,15 @@ final class ReaderPool {
         return known.isEmpty ? await fitting(template, lookAgain: true) : known
     }
 
+    /// The ones of these readers for which a template was made.
+    nonisolated static func fitting(
+        _ template: Template, among readers: [ReaderDescription]
+    ) -> [ReaderDescription] {
+        readers.filter {
+            $0.driver == template.driver && $0.deviceID == template.deviceID
+        }
+    }
+
     /// Whether libfprint can use a template on a reader; see `Readers.canUse`.
     func canUse(_ template: Template, on reader: String) async throws(ReaderFault) -> Bool {
         try await unlessEnded { () throws(ReaderFault) in
@@ -394,9 +399,7 @@ final class ReaderPool {
     private func fitting(
         _ template: Template, lookAgain: Bool = false
     ) async -> [ReaderDescription] {
-        await usable(lookAgain: lookAgain).filter {
-            $0.driver == template.driver && $0.deviceID == template.deviceID
-        }
+        Self.fitting(template, among: await usable(lookAgain: lookAgain))
     }
 
     /// Runs a request that needs no finger and whose only answer is that it is done.

@@ -61,11 +61,15 @@ extension DesktopService {
     func claim(
         _ request: DesktopClaimRequest, client: any Client
     ) async throws(Denial) -> Answer {
-        let client = try await clients.client(request.client, asking: client)
+        let found = try await clients.find(request.client)
+        // Asked now, because polkit answers while the client is looked at.
+        let use = await ahead(.verify, for: found.name, mayAsk: request.account == nil)
+        defer { use.cancel() }
+        let client = try await clients.confirm(found, asking: client)
         let own = (try? Account.with(uid: client.peer.uid)).map { AccountName($0.name) }
         guard let account = request.account ?? own else { throw Denial(.unknownAccount) }
         if account != own { try await authorize(.setUserName, client: client) }
-        try await authorizeUse(client)
+        try await authorizeUse(client, asked: use)
         return .of(
             DesktopAccountAnswer(account: account, program: client.process.programName))
     }
@@ -96,12 +100,25 @@ extension DesktopService {
     func verify(
         _ request: DesktopVerifyRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
-        let client = try await clients.client(request.client, asking: client)
-        try await authorize(.verify, client: client)
         var plan = guards.plan(
             for: DesktopVerifyRequest.self, account: account, milliseconds: .max)
         (plan.tries, plan.purpose, plan.finger) = (1, .desktop, request.finger)
-        let presence = try await guards.admit(plan, client: client)
+        guard let rule = plan.rule else { throw Denial(.notPermitted) }
+        let found = try await clients.find(request.client)
+        // polkit, the readers' process and logind answer while this process does its own part.
+        let inquiry = await guards.inquire(for: rule.guards)
+        defer { inquiry.cancel() }
+        let consent = await ahead(.verify, for: found.name, mayAsk: true)
+        defer { consent.cancel() }
+        let client = try await clients.confirm(found, asking: client)
+        let judged = judgement(of: plan, rule: rule, client: client)
+        // Without polkit's consent, no guard is checked that could change anything, and nothing else
+        // is told.
+        guard try await consent.result().get().verdict != .refused, !client.hasLeft else {
+            throw Denial(.notPermitted)
+        }
+        let presence = try await guards.admit(
+            plan, client: client, judged: judged, inquiry: inquiry)
         let matter = try matter(for: account)
         let (_, enrolment) = try accounts.fingers(of: account)
         let awaited = enrolment.prints.filter {
@@ -111,12 +128,15 @@ extension DesktopService {
             throw Denial(.unknownFinger, finger: request.finger)
         }
         let isOnlyOne: Bool
-        if awaited.count == 1 { isOnlyOne = true } else { isOnlyOne = await !canTellApart(first) }
+        if awaited.count == 1 {
+            isOnlyOne = true
+        } else {
+            isOnlyOne = await !canTellApart(first, asked: inquiry)
+        }
         if isOnlyOne { plan.finger = first.finger }
         await client.send(.of(DesktopAdmittedAnswer(finger: plan.finger)))
         let proof = try await touch(plan, presence: presence, matter: matter, client: client)
-        touches.keepSuccess(of: proof, account: account)
-        touches.settleCommand(
+        touches.settleAfterwards(
             proof, account: account, by: presence.requester, client: client.connection)
         if touches.hasSlept(since: proof) { throw Denial(.suspending) }
         return .done(DoneAnswer(finger: proof.touch.finger.print.finger))
@@ -163,16 +183,47 @@ extension DesktopService {
     private func authorize(
         _ action: Polkit.Action, client: DesktopClient
     ) async throws(Denial) {
-        guard try await polkit.verdict(on: action, for: client.name) != .refused else {
-            throw Denial(.notPermitted)
-        }
+        guard try await polkit.verdict(on: action, for: client.name) != .refused,
+            !client.hasLeft
+        else { throw Denial(.notPermitted) }
     }
 
     /// Throws `notPermitted` unless polkit authorises the client to verify or to enrol; either
     /// suffices to claim a device and to list fingers.
-    private func authorizeUse(_ client: DesktopClient) async throws(Denial) {
-        if try await polkit.verdict(on: .verify, for: client.name) != .refused { return }
+    ///
+    /// - Parameter asked: polkit's answer about verifying, if it was asked for ahead. If polkit was not
+    ///   allowed to ask the user, and would have to, it is asked once more.
+    private func authorizeUse(
+        _ client: DesktopClient, asked: Ahead<Result<Polkit.Answered, Denial>>? = nil
+    ) async throws(Denial) {
+        if let answered = try await asked?.result().get() {
+            if answered.verdict != .refused, !client.hasLeft { return }
+            if !answered.wouldAsk { return try await authorize(.enroll, client: client) }
+        }
+        if try await polkit.verdict(on: .verify, for: client.name) != .refused, !client.hasLeft {
+            return
+        }
         try await authorize(.enroll, client: client)
+    }
+
+    /// Begins to ask polkit about a client that the bus knows.
+    private func ahead(
+        _ action: Polkit.Action, for client: BusClientName, mayAsk: Bool
+    ) async -> Ahead<Result<Polkit.Answered, Denial>> {
+        await Ahead.begin { [polkit] in
+            do throws(Denial) {
+                return .success(try await polkit.answer(on: action, for: client, mayAsk: mayAsk))
+            } catch { return .failure(error) }
+        }
+    }
+
+    /// What the guard of presence says, for `TouchGuards.admit`.
+    private func judgement(
+        of plan: TouchPlan, rule: TouchRule, client: DesktopClient
+    ) -> Result<Presence, Denial> {
+        do throws(Denial) {
+            return .success(try guards.presence(for: plan, rule: rule, client: client))
+        } catch { return .failure(error) }
     }
 
     /// Throws unless polkit authorises a change of fingers, just now.
@@ -213,9 +264,13 @@ extension DesktopService {
 
     /// Whether a reader compares a finger with several at once; clients are told to ask for the
     /// first one where it does not.
-    private func canTellApart(_ print: StoredPrint) async -> Bool {
+    private func canTellApart(
+        _ print: StoredPrint, asked inquiry: GuardInquiry
+    ) async -> Bool {
         guard let template = try? Template(bytes: print.template) else { return true }
-        let fitting = await readers.found(for: template)
+        let known = (try? await inquiry.readers()?.get()) ?? []
+        var fitting = ReaderPool.fitting(template, among: known)
+        if fitting.isEmpty { fitting = await readers.found(for: template) }
         return fitting.isEmpty || fitting.contains { $0.features.contains(.identify) }
     }
 

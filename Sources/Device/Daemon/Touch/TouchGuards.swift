@@ -143,20 +143,38 @@ extension TouchGuards {
     ///
     /// Throws the denial of the first guard that does not pass, and `notPermitted` for a request
     /// that may not ask for a touch or whose guards do not include presence.
-    func admit(_ plan: TouchPlan, client: any Client) async throws(Denial) -> Presence {
+    ///
+    /// - Parameters:
+    ///   - judged: what `presence` has just said for this plan and client; nil if it was not asked.
+    ///   - inquiry: what others were asked ahead; nil if nothing was.
+    func admit(
+        _ plan: TouchPlan, client: any Client, judged: Result<Presence, Denial>? = nil,
+        inquiry: GuardInquiry? = nil
+    ) async throws(Denial) -> Presence {
         guard let rule = plan.rule else { throw Denial(.notPermitted) }
         var evidence: Presence?
         var lockout: Denial?
+        var inquiry = inquiry
+        defer { inquiry?.cancel() }
         for check in rule.guards {
             switch check {
-            case .presence: evidence = try presence(for: plan, rule: rule, client: client)
+            case .presence:
+                if let judged {
+                    evidence = try judged.get()
+                } else {
+                    evidence = try presence(for: plan, rule: rule, client: client)
+                }
             case .loginLists:
                 try policy.checkLists(plan.login?.service ?? .signet, account: plan.account)
             case .background: try policy.checkBackground(plan.login, presence: evidence)
             case .credential, .prints, .reader, .lid:
+                // logind need not wait for the readers.
+                if check == .reader, inquiry == nil, lockout == nil {
+                    inquiry = await inquire(for: rule.guards)
+                }
                 try await pass(
                     check, account: plan.account, at: seat(of: evidence), lockout: &lockout,
-                    for: .touch)
+                    inquiry: inquiry, for: .touch)
             }
         }
         guard let evidence else { throw Denial(.notPermitted) }
@@ -212,13 +230,17 @@ extension TouchGuards {
     /// `.reader`, once the seat was checked.
     private func pass(
         _ check: TouchGuard, account: Account, at seat: String?, lockout: inout Denial?,
-        for purpose: GuardPurpose
+        inquiry: GuardInquiry? = nil, for purpose: GuardPurpose
     ) async throws(Denial) {
         switch check {
         case .credential: lockout = try await credentials.lockout(of: account, for: purpose)
         case .prints: lockout = try printsLockout(of: account)
-        case .reader: try await checkReaders(at: seat, lockout: lockout, for: purpose)
-        case .lid: if await isLidClosed() { throw Denial(.lidClosed) }
+        case .reader:
+            try await checkReaders(at: seat, lockout: lockout, inquiry: inquiry, for: purpose)
+        case .lid:
+            var isClosed = await inquiry?.isLidClosed()
+            if isClosed == nil { isClosed = await isLidClosed() }
+            if isClosed == true { throw Denial(.lidClosed) }
         case .presence, .loginLists, .background: throw Denial(.notPermitted)
         }
     }
@@ -232,30 +254,31 @@ extension TouchGuards {
     ///
     /// The quick checks come first. A lockout is not revealed if all readers are at other seats.
     private func checkReaders(
-        at seat: String?, lockout: Denial?, for purpose: GuardPurpose
+        at seat: String?, lockout: Denial?, inquiry: GuardInquiry?, for purpose: GuardPurpose
     ) async throws(Denial) {
         if logind.isSuspending { throw Denial(.suspending) }
-        if let seat {
-            let areElsewhere = try await asking { () throws(ReaderFault) in
-                try await readers.areElsewhere(than: seat)
-            }
-            if areElsewhere { throw Denial(.otherSeat) }
+        // A lockout is told without asking about readers if no seat matters.
+        if seat == nil, let lockout { throw lockout }
+        var found = try await readers(of: inquiry)
+        if let seat, !found.isEmpty, !found.contains(where: { $0.seat == seat }) {
+            throw Denial(.otherSeat)
         }
         if let lockout { throw lockout }
-        let areThere = try await asking { () throws(ReaderFault) in
-            try await readers.areThere(lookingAgain: purpose == .touch)
-        }
+        if found.isEmpty, purpose == .touch { found = try await readers(lookAgain: true) }
         // The readers may have been closed meanwhile, because the machine is about to be suspended.
-        if !areThere { throw Denial(logind.isSuspending ? .suspending : .noReader) }
+        if found.isEmpty { throw Denial(logind.isSuspending ? .suspending : .noReader) }
     }
 
-    /// Asks about the readers, and translates a fault into a denial.
-    private func asking(
-        _ body: () async throws(ReaderFault) -> Bool
-    ) async throws(Denial) -> Bool {
-        do throws(ReaderFault) {
-            return try await body()
-        } catch { throw logind.isSuspending ? Denial(.suspending) : Denial(of: error) }
+    /// The readers, as they were asked for ahead or now; translates a fault into a denial.
+    private func readers(
+        of inquiry: GuardInquiry? = nil, lookAgain: Bool = false
+    ) async throws(Denial) -> [ReaderDescription] {
+        var answer = await inquiry?.readers()
+        if answer == nil { answer = await readers.present(lookAgain: lookAgain) }
+        if Task.isCancelled { throw Denial(.cancelled) }
+        do throws(ReaderFault) { return try answer?.get() ?? [] } catch {
+            throw logind.isSuspending ? Denial(.suspending) : Denial(of: error)
+        }
     }
 
     /// Whether `login.lid` denies a touch: logind's answer counts, then the kernel's.

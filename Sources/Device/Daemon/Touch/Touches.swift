@@ -232,6 +232,21 @@ extension Touches {
         improveAfterwards(proof, account: account, by: requester, client: client)
     }
 
+    /// Settles a touch for a command, success and receipt, after the answer was sent.
+    ///
+    /// Only for a touch whose answer opens nothing: the key has signed and the receipt is written, so
+    /// that nothing can refuse it any more, but the disk is not waited for. If the daemon is killed
+    /// before, the attempt stays counted as a failure. If the power fails, the receipt may be lost, and
+    /// with it whatever the answer has unlocked on this machine.
+    func settleAfterwards(
+        _ proof: TouchProof, account: Account, by requester: Requester, client: any Client
+    ) {
+        afterAnswers.add(client) { [self] in
+            keepSuccess(of: proof, account: account)
+            settleCommand(proof, account: account, by: requester, client: client)
+        }
+    }
+
     /// Records what a touch has found out about the reader, after the answer was sent.
     ///
     /// This takes a separate turn, so that no finger is asked for while the key is resealed. If
