@@ -17,6 +17,7 @@ fi
 cc -std=c17 -O2 -Wall -Wextra -Werror -o probe "$here/probe.c" -lpam
 cc -std=c17 -O2 -Wall -Wextra -Werror -o on-demand "$here/on-demand.c"
 cc -std=c17 -O2 -Wall -Wextra -Werror -o bus-services "$here/bus-services.c" -lsystemd
+cc -std=c17 -O2 -Wall -Wextra -Werror -o desktop-floor "$here/desktop-floor.c" -lsystemd
 # shellcheck disable=SC2046 # flags are words
 cc -std=c17 -O2 -Wall -Wextra -Werror -o desktop-probe "$here/desktop-probe.c" \
     $(pkg-config --cflags --libs gio-2.0)

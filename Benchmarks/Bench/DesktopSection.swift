@@ -2,8 +2,9 @@
 import Glibc
 import TestSupport
 
-/// A verification that a program of a desktop asks for on the system bus: fprintd, and signet-fprint
-/// with signetd, each on a machine of its own with the same bus, logind and polkit.
+/// A verification that a program of a desktop asks for on the system bus: fprintd, signet-fprint with
+/// signetd, and a program that answers and does nothing, each on a machine of its own with the same
+/// bus, logind and polkit.
 struct DesktopSection {
     private struct Side {
         let host: HostFixture
@@ -19,6 +20,7 @@ struct DesktopSection {
 
     private static let finger = "alice-right-index"
     private static let figures = [
+        ("first call to VerifyFingerSelected", "reported"),
         ("claim to VerifyFingerSelected", "≤ 0.5×"),
         ("VerifyStart to VerifyFingerSelected", "reported"),
         ("claim until the reader waits for a finger", "reported"),
@@ -40,35 +42,60 @@ struct DesktopSection {
         try fprintd.prompted()
         let site = try LoginSite(workshop, .file)
         let desktop = try startDesktop(on: site)
+        let bare = try workshop.host()
+        let floor = try startFloor(on: bare)
         let sides = [
             Side(host: theirs, reader: "/run/bench/fprintd-reader"),
             Side(host: site.host, reader: "/run/bench/signet-reader"),
+            Side(host: bare, reader: Self.floorReader),
         ]
-        var samples = sides.map { _ in Self.figures.map { _ in Samples() } }
         for side in sides {
             try side.host.install("\(workshop.directory)/desktop-probe", at: probe)
         }
+        for (name, option) in [("the account's own program", "user"), ("root's program", nil)] {
+            try measure(sides, of: name, option: option)
+        }
+        print("polkit and logind are mocks that answer at once")
+        for program in desktop.programs + floor.programs { program.signal(SIGKILL) }
+    }
+
+    /// Measures the sides in turn, and prints the table of one kind of program.
+    private func measure(_ sides: [Side], of name: String, option: String?) throws {
+        var samples = sides.map { _ in Self.figures.map { _ in Samples() } }
         for run in 0...runs {
             for (index, side) in sides.enumerated() {
-                let values = try verify(on: side)
+                let values = try verify(on: side, option: option)
                 // signet-fprint lets a user make five calls a second.
-                usleep(500_000)
-                // The first one warms both up.
+                usleep(400_000)
+                // The first one warms all up.
                 if run == 0 { continue }
                 for figure in values.indices { samples[index][figure].take { values[figure] } }
             }
         }
-        print("| on the bus | fprintd | signet-fprint | ratio | aim |")
-        print("|---|---|---|---|---|")
+        print("| \(name) on the bus | the bus alone | fprintd | signet-fprint | ratio | aim |")
+        print("|---|---|---|---|---|---|")
         for (index, figure) in Self.figures.enumerated() {
-            let (theirs, ours) = (samples[0][index], samples[1][index])
+            let (theirs, ours, floor) = (samples[0][index], samples[1][index], samples[2][index])
             print(
-                "| \(figure.0) | \(theirs.text(.milliseconds)) | \(ours.text(.milliseconds)) |",
+                "| \(figure.0) | \(floor.text(.milliseconds)) |",
+                "\(theirs.text(.milliseconds)) | \(ours.text(.milliseconds)) |",
                 "\(ours.ratio(to: theirs)) | \(figure.1) |")
         }
         print()
-        print("polkit and logind are mocks that answer at once")
-        for program in desktop.programs { program.signal(SIGKILL) }
+    }
+
+    private static let floorReader = "/run/bench/floor-reader"
+
+    /// Starts a bus, and on it the program that answers and does nothing.
+    private func startFloor(on host: HostFixture) throws -> Desktop {
+        try host.run(["mkdir", "-p", "/run/bench"])
+        let bus = try PrivateBus(
+            socket: "/run/dbus/system_bus_socket", prefix: host.path("")
+        ) { try host.start($0) }
+        try host.install("\(workshop.directory)/desktop-floor", at: "/usr/local/bin/desktop-floor")
+        let program = try host.start(["desktop-floor", Self.floorReader])
+        try program.expect("ready")
+        return Desktop(bus: bus, programs: [program])
     }
 
     private let probe = "/usr/local/bin/desktop-probe"
@@ -102,10 +129,10 @@ struct DesktopSection {
     }
 
     /// One verification of alice's finger: milliseconds for each figure.
-    private func verify(on side: Side) throws -> [Double] {
+    private func verify(on side: Side, option: String?) throws -> [Double] {
         // As root, who alone can play the person at the reader.
         let outcome = try side.host.run(
-            [probe, side.reader, Self.finger, HostFixture.alice.name],
+            [probe, side.reader, Self.finger, HostFixture.alice.name] + (option.map { [$0] } ?? []),
             in: .session(of: HostFixture.alice))
         let values = outcome.output.split(whereSeparator: \.isWhitespace).compactMap {
             Double($0)
