@@ -43,6 +43,7 @@ struct SSHAgentFixture {
             ["signet", "ssh", "new", "--agent", "plain"], as: HostFixture.alice)
         try terminal.expect(SignetFixture.invitation)
         try signet.touch(Touch.alice)
+        try terminal.expect("\r\nappend this line to ~/.ssh/authorized_keys")
         #expect(try terminal.expectEnd() == .exited(0), "\(terminal.transcript)")
         try ssh.aliceDoes(
             """

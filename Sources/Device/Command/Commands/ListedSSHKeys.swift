@@ -68,6 +68,8 @@ extension SSHCommand {
             return .finished
         }
         guard let made else { throw .fault(CommonMessages.unexpected) }
+        // What is said next begins a line of its own.
+        progress.end()
         let line = try ListedSSHKey.agent(made).line(comment: made.name.bytes)
         run.environment.say(SSHMessages.madeForAgent)
         run.environment.say(Text(escaping: line))
