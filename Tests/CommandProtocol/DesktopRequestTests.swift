@@ -41,6 +41,18 @@ struct DesktopRequestTests {
         #expect(BusClientName(text) == nil)
     }
 
+    @Test("is no refusal on record when a verification goes on after it or was stopped; others are")
+    func records() {
+        for reason in DenialReason.allCases {
+            let isQuiet = [.timedOut, .lidClosed, .cancelled].contains(reason)
+            #expect(DesktopVerifyRequest.records(Denial(reason)) == !isQuiet, "\(reason)")
+            // A finger that did not match is one, however the request has ended.
+            #expect(DesktopVerifyRequest.records(Denial(reason, mismatches: 1)), "\(reason)")
+            #expect(DesktopEnrollRequest.records(Denial(reason)), "\(reason)")
+            #expect(AuthenticateRequest.records(Denial(reason)), "\(reason)")
+        }
+    }
+
     @Test("is malformed with a name that is none")
     func malformed() throws {
         let name = try #require(BusClientName(":1.42"))

@@ -15,6 +15,9 @@ package protocol DaemonRequest: Equatable, Sendable {
     static var rule: VerbRule { get }
     /// How the journal records the decision about it; `full` unless stated otherwise.
     static var logging: DecisionLogging { get }
+    /// Whether a denial of it is recorded, in the journal and for the account's owner; true unless
+    /// stated otherwise.
+    static func records(_ denial: Denial) -> Bool
     /// The command that requests a touch by it, as shown to users who wait for the reader.
     ///
     /// It is empty if there is no such command.
@@ -37,6 +40,7 @@ package protocol DaemonRequest: Equatable, Sendable {
 
 extension DaemonRequest {
     package static var logging: DecisionLogging { .full }
+    package static func records(_ denial: Denial) -> Bool { true }
     package static var command: String { "" }
     package static var loggedCommand: String { command }
     package var context: RequestContext { RequestContext() }

@@ -133,6 +133,16 @@ package struct DesktopVerifyRequest: AccountRequest, DesktopFingerRequest {
             guards: [.presence, .credential, .reader, .lid], releases: [.statement]))
     package static let command = "a desktop verification"
 
+    /// The denials after which a verification goes on: `signet-fprint` makes the request again,
+    /// without the client's doing.
+    package static let passing: Set<DenialReason> = [.timedOut, .lidClosed]
+
+    /// A screen that is locked for hours ends a request every half minute. Nobody was refused
+    /// anything then, nor if the client does not wait for the finger any longer.
+    package static func records(_ denial: Denial) -> Bool {
+        denial.mismatches > 0 || !(passing.contains(denial.reason) || denial.reason == .cancelled)
+    }
+
     /// The client.
     package let client: BusClientName
     /// The account.

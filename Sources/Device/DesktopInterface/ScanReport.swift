@@ -110,9 +110,6 @@ package enum ScanEnd: Equatable, Sendable {
     /// for no finger again. The lid may be closed while a screen is locked.
     package var isPassing: Bool {
         guard case .denied(let denial) = self else { return false }
-        switch denial.reason {
-        case .timedOut, .lidClosed: return true
-        default: return false
-        }
+        return DesktopVerifyRequest.passing.contains(denial.reason)
     }
 }

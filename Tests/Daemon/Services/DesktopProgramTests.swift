@@ -274,6 +274,34 @@ extension DaemonTests {
             #expect(try fixture.daemon.settledFailures() == 0)
         }
 
+        @Test("a screen that is locked for long leaves no line in journal and account's log")
+        func quiet() throws {
+            let fixture = try InterfaceFixture(configuration: "[touch]\ntimeout = 1s\n")
+            let client = try fixture.client()
+            #expect(try client.call("Claim", Self.user) == .done)
+            #expect(try client.call("VerifyStart", "any") == .done)
+            for _ in 0..<2 {
+                try client.wait(for: "finger-needed true")
+                try client.wait(for: "finger-needed false")
+                try client.forget()
+            }
+            try client.wait(for: "finger-needed true")
+            #expect(try client.call("VerifyStop") == .done)
+            #expect(try client.call("VerifyStart", "any") == .done)
+            try client.wait(for: "finger-needed true")
+            // A finger that is refused has both.
+            try fixture.daemon.storage.send(.scan("stranger"))
+            try client.wait(for: "VerifyStatus verify-no-match true")
+            try fixture.daemon.program.expectError("desktopVerify for daemon")
+            let lines = fixture.daemon.program.errors.split(separator: "\n").filter {
+                $0.contains("desktopVerify")
+            }
+            #expect(lines.count == 1 && lines[0].contains("deny (noMatch)"), "\(lines)")
+            let refusals = try fixture.daemon.receipts(of: .daemon).refusals
+            #expect(refusals.map(\.reason) == [.noMatch])
+            #expect(refusals.map(\.count) == [1])
+        }
+
         @Test("a verification is stopped while the reader rests")
         func stopsResting() throws {
             let fixture = try InterfaceFixture(

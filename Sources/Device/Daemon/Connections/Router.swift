@@ -124,13 +124,18 @@ extension Router {
     ///
     /// If a proof awaits confirmation, the log entry is postponed until that has ended, since the
     /// user is waiting for it. A refusal is also recorded for the owner of the account
-    /// (`RefusedAttempts`). Requests that the rate limit refused are not logged here.
+    /// (`RefusedAttempts`). Requests that the rate limit refused are not logged here, nor denials that
+    /// their requests do not have recorded.
     func answered(_ request: Request, with answer: Answer, to client: any Client) {
         let proven = client.confirmation
         afterAnswers.run(for: client)
         // A client that is refused for asking too often must not flood the journal and drown other
         // decisions.
-        if case .denial(let denial) = answer, denial.reason == .tooManyRequests { return }
+        if case .denial(let denial) = answer,
+            denial.reason == .tooManyRequests || !request.type.records(denial)
+        {
+            return
+        }
         let (journal, peer, requester) = (journal, client.peer, client.requester)
         let purpose = client.purpose
         let record = {
