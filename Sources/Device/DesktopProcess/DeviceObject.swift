@@ -344,7 +344,7 @@ extension DeviceObject {
     /// the claimer had stopped it.
     func awaitScans() async {
         for (id, scan) in scans {
-            scan.endRest(because: .suspending)
+            scan.stop(because: .suspending)
             // It may have ended while another was awaited, and then nothing would resume this.
             guard scans[id] === scan else { continue }
             let limit = Timer(after: Self.endPatience) { scan.cancel() }

@@ -15,7 +15,9 @@ final class RunningScan {
     private var call: DaemonCall
     private let daemon: DaemonConnections
     private let paths: DesktopPaths
-    private var resting: CheckedContinuation<DenialReason?, Never>?
+    private var resting: CheckedContinuation<Void, Never>?
+    /// Why no further request is to be made; nil while one may be.
+    private var stopped: DenialReason?
     private var timer: Timer?
     private var isRepeated = false
     private var isTimeUp = false
@@ -44,8 +46,14 @@ final class RunningScan {
 
     /// Ends the scan soon, also while the reader rests.
     func cancel() {
-        endRest(because: .cancelled)
+        stop(because: .cancelled)
         call.cancel()
+    }
+
+    /// Has the present request be the last; ends the rest, if there is one.
+    func stop(because reason: DenialReason) {
+        stopped = stopped ?? reason
+        endRest()
     }
 
     /// Hears what the daemon says about the present request, and returns how that has ended.
@@ -71,19 +79,22 @@ final class RunningScan {
         }
     }
 
-    /// Waits until the reader has rested; returns the reason if the rest was ended before.
+    /// Waits until the reader has rested; returns the reason if no further request is to be made.
     func rest() async -> DenialReason? {
+        if let stopped { return stopped }
         await withCheckedContinuation { continuation in
             resting = continuation
-            timer = Timer(after: paths.rest) { [weak self] in self?.endRest(because: nil) }
+            timer = Timer(after: paths.rest) { [weak self] in self?.endRest() }
         }
+        // It may have been stopped after the rest had ended, and before this continues.
+        return stopped
     }
 
-    /// Ends the rest, if there is one.
-    func endRest(because reason: DenialReason?) {
+    /// Ends the rest, if there is one, so that the next request may be made.
+    func endRest() {
         guard let resting else { return }
         (self.resting, timer) = (nil, nil)
-        resting.resume(returning: reason)
+        resting.resume()
     }
 
     /// Makes the request once more.

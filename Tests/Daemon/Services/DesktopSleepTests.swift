@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import DesktopInterface
 import Foundation
 import Glibc
+import LoginProtocol
+import MainContext
+import Posix
 import TestSupport
 import Testing
+
+@testable import DesktopProcess
 
 extension DaemonTests {
     @Suite("signet-fprint before the machine sleeps") struct DesktopSleepTests {
@@ -41,6 +48,43 @@ extension DaemonTests {
             signetd.end()
             try program.expectError("Released delay inhibitor for sleep")
             try slept.wait()
+        }
+    }
+
+    @Suite("a scan of signet-fprint's that is stopped") struct RunningScanTests {
+        private func reason(
+            _ stop: @escaping @Sendable @ServiceActor (RunningScan) -> Void
+        ) throws -> DenialReason? {
+            let scratch = try Scratch()
+            let signetd = try PlayedSignetd(at: scratch.at("signetd"))
+            defer { withExtendedLifetime(signetd) {} }
+            var paths = DesktopPaths()
+            (paths.socket, paths.daemonUID) = (scratch.at("signetd"), effectiveUID())
+            paths.rest = .seconds(600)
+            let name = try #require(BusClientName(":1.42"))
+            return try waiting { [paths] in
+                let scan = try RunningScan(
+                    .verify, client: name.text, vocabulary: .current,
+                    request: Request(
+                        DesktopVerifyRequest(
+                            client: name, account: Person.daemon.account, finger: nil)),
+                    on: DaemonConnections(paths: paths), paths: paths)
+                let rest = await Ahead.begin { await scan.rest() }
+                stop(scan)
+                return await rest.result()
+            }
+        }
+
+        @Test("makes no further request, also when its rest has just ended")
+        func stopped() throws {
+            #expect(try reason { $0.endRest() } == nil)
+            #expect(try reason { $0.cancel() } == .cancelled)
+            #expect(try reason { $0.stop(because: .suspending) } == .suspending)
+            let late = try reason { scan in
+                scan.endRest()
+                scan.cancel()
+            }
+            #expect(late == .cancelled)
         }
     }
 }
