@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Configuration
 import DBus
+import Gate
 import LoginProtocol
+import MainContext
 import TestSupport
 import Testing
+
+@testable import Daemon
 
 extension DaemonTests {
     @Suite("a client of the bus that was identified before") struct BusClientTests {
@@ -53,6 +58,49 @@ extension DaemonTests {
             try connection.leave()
             #expect(try fixture.ask(claim).reason == .notPermitted)
             #expect(try fixture.ask(verify(connection.name)).reason == .notPermitted)
+        }
+
+        @Test("gets no change of fingers for an authorisation that came when it had left")
+        func leftMeanwhile() throws {
+            let fixture = try DesktopFixture()
+            let name = Person.daemon.account
+            let requests: [(BusClientName) -> any DaemonRequest] = [
+                { DesktopDeleteRequest(client: $0, account: name, finger: nil) },
+                {
+                    DesktopEnrollRequest(
+                        client: $0, account: name, finger: .leftThumb, readerID: nil)
+                },
+            ]
+            try fixture.polkit.set(PlayedPolkit.enroll, .silent)
+            for (index, request) in requests.enumerated() {
+                let program = try BusPlace(on: fixture.bus)
+                let client = try fixture.interface()
+                try client.send(Request(request(program.name)))
+                try fixture.polkit.awaitChecks(index + 1)
+                try program.leave()
+                try fixture.polkit.proceed()
+                #expect(try client.last().reason == .notPermitted)
+                #expect(client.heard.count == 1, "nothing was begun")
+            }
+            #expect(try fixture.daemon.status(of: .daemon).prints == 1)
+        }
+
+        @Test("has left when the daemon's connection to the bus ends, whoever has its name then")
+        func otherConnection() throws {
+            let scratch = try Scratch()
+            let bus = try PrivateBus(socket: scratch.at("bus"))
+            let place = try BusPlace(on: bus)
+            let (logind, found) = try waiting { [name = place.name, socket = bus.socket] in
+                let journal = DecisionJournal(foreground: false)
+                let logind = Logind(socket: socket, journal: journal)
+                let clients = BusClients(
+                    bus: logind, examiner: PresenceExaminer(Configuration()), journal: journal)
+                return (logind, try await clients.find(name))
+            }
+            #expect(try waiting { found.hasLeft } == false)
+            bus.end()
+            while try waiting({ logind.connections }) < 2 {}
+            #expect(try waiting { found.hasLeft })
         }
 
         @Test("is not taken for one that has its name on a bus that was started anew")

@@ -51,10 +51,10 @@ final class BusClients {
             return FoundBusClient(identity: identity, again: nil)
         }
         return try await asking(about: name) { () throws(BusFault) in
-            let identity = BusIdentity(name)
+            let identity = BusIdentity(name, on: bus)
             // Before the question: a client that leaves after the answer is reported.
             identity.following = try await bus.follow(name.text) { [weak identity] in
-                identity?.hasLeft = true
+                identity?.isReported = true
             }
             identity.connection = bus.connections
             let found = try await bus.credentials(of: name.text, limit: Self.limit)
@@ -101,8 +101,7 @@ final class BusClients {
 
     /// Whether an identity may be used for a later request.
     private func isCurrent(_ identity: BusIdentity) -> Bool {
-        !identity.hasLeft && identity.following != nil && identity.connection == bus.connections
-            && identity.process?.hasEnded == false
+        !identity.hasLeft && identity.following != nil && identity.process?.hasEnded == false
     }
 
     /// Asks the bus, and translates its fault into a denial.
@@ -129,9 +128,18 @@ private final class BusIdentity {
     var following: BusSubscription?
     /// The number of the daemon's connection to the bus on which the client has this name.
     var connection: UInt64 = 0
-    var hasLeft = false
+    /// Whether the bus has said that the client has left.
+    var isReported = false
+    private let bus: Logind
 
-    init(_ name: BusClientName) { self.name = name }
+    init(_ name: BusClientName, on bus: Logind) {
+        self.name = name
+        self.bus = bus
+    }
+
+    /// Whether the client has left the bus, or cannot be told from another one of its name: on another
+    /// connection, which may be to another bus, that may be anyone's.
+    var hasLeft: Bool { isReported || connection != bus.connections }
 }
 
 /// A client of the bus that is there, and of whose process the bus may have to be asked once more.
@@ -139,6 +147,8 @@ private final class BusIdentity {
 struct FoundBusClient {
     /// The client's name on the bus.
     var name: BusClientName { identity.name }
+    /// Whether it has left the bus, as far as that was reported.
+    var hasLeft: Bool { identity.hasLeft }
     fileprivate let identity: BusIdentity
     fileprivate let again: Ahead<Result<BusCredentials, BusFault>>?
 }

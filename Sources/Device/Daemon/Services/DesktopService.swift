@@ -242,6 +242,8 @@ extension DesktopService {
             try await ChangeGate.authorized(
                 of: account.uid, query: client.name, by: polkit, clock: clock)
         }
+        // The name that polkit was asked about must have been the client's until now.
+        guard !client.hasLeft else { throw Denial(.notPermitted) }
         return ChangeApproval(authorized?.change)
     }
 
