@@ -33,6 +33,12 @@ struct AgentMessageTests {
         #expect(
             try AgentRequest(parsing: AgentData.extension("x@y", [1, 2, 3]))
                 == .otherExtension(name: [UInt8]("x@y".utf8)))
+        let token = try #require(AgentLoopToken(random: [UInt8](0..<16)))
+        #expect(try AgentRequest(parsing: token.message) == .loopCheck(token))
+        #expect(AgentLoopToken(random: [UInt8](0..<15)) == nil)
+        for altered in [token.message + [0], token.message.dropLast()] {
+            #expect(throws: SSHFault.self) { try AgentRequest(parsing: [UInt8](altered)) }
+        }
         guard case .bind(let bound) = try AgentRequest(parsing: Self.binding) else {
             throw TestFault.noFixture("a binding")
         }

@@ -132,6 +132,38 @@ struct SSHAgentAbuseTests {
         }
     }
 
+    @Test("two agents that name each other as the other one end in a refusal that says so")
+    func namingEachOther() throws {
+        try fixture.makeFileKey()
+        let second = "/home/alice/second.sock"
+        let agent = try fixture.startAgent("-u", second)
+        let other = try host.start(
+            ["signet-agent", "-a", second, "-u", SSHAgentFixture.socket], as: HostFixture.alice,
+            in: .manager(of: HostFixture.alice))
+        try other.expect("SSH_AUTH_SOCK=\(second);")
+        for (name, first, last) in [(SSHAgentFixture.socket, agent, other), (second, other, agent)]
+        {
+            let asked = "SSH_AUTH_SOCK=\(name) ssh-add"
+            let listed = try fixture.alice("\(asked) -l")
+            #expect(listed.output.contains("(ECDSA)"), "\(listed)")
+            #expect(try !fixture.alice("\(asked) ~/.ssh/file").succeeded)
+            #expect(try !fixture.alice("printf 'x\\nx\\n' | \(asked) -x").succeeded)
+            #expect(try fixture.alice("\(asked) -l").output.contains("(ECDSA)"), "not locked")
+            try last.expectError("leads back to this agent")
+            #expect(!first.errors.contains("too many connections"), "\(first.errors)")
+        }
+        // All that was opened meanwhile is closed again.
+        for program in [agent, other] {
+            let own = "ss -xHp | grep -c 'pid=\(program.pid),'"
+            try fixture.signet.shell(
+                "for i in $(seq 100); do [ $(\(own)) -le 2 ] && exit; sleep 0.1; done; exit 1")
+        }
+        for program in [agent, other] {
+            program.signal(15)
+            _ = try program.expectEnd()
+        }
+    }
+
     @Test("a signature that awaits its touch is taken back when the agent is locked")
     func lockedSignature() throws {
         let agent = try fixture.startAgent()

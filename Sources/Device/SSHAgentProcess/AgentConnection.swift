@@ -23,7 +23,9 @@ final class AgentConnection {
         self.stream = stream
         self.peer = peer
         self.host = host
-        upstream = host.settings.upstream.map { UpstreamAgent($0, host: host) }
+        upstream = host.settings.upstream.map {
+            UpstreamAgent($0, host: host, mayLeadBack: peer.passesOn)
+        }
         idleSince = host.now
     }
 
@@ -59,7 +61,7 @@ final class AgentConnection {
             case .identities: return AgentAnswer.identities([]).message
             case .unlock: break
             case .sign, .add, .remove, .removeAll, .removeToken, .lock, .bind, .query,
-                .otherExtension, .unknown:
+                .loopCheck, .otherExtension, .unknown:
                 // What cannot be verified now must not be forgotten either. A locked agent does not
                 // hear of it, and would later take the connection for one of this machine.
                 if case .bind = request {
@@ -78,6 +80,7 @@ final class AgentConnection {
         case .lock(let passphrase): return await lock(passphrase, message: message)
         case .unlock(let passphrase): return await unlock(passphrase, message: message)
         case .query: return AgentAnswer.extensions.message
+        case .loopCheck(let token): return await check(token)
         case .add, .removeToken, .otherExtension, .unknown:
             return unlessLocked(await pass(message))
         }
@@ -88,6 +91,13 @@ final class AgentConnection {
         _ answer: [UInt8], otherwise: AgentAnswer = .failure
     ) -> [UInt8] {
         host.lock.isLocked ? otherwise.message : answer
+    }
+
+    /// Answers whether the way on leads back here; no other agent says that it does.
+    private func check(_ token: AgentLoopToken) async -> [UInt8] {
+        guard host.begin(token) else { return AgentAnswer.success.message }
+        defer { host.end(token) }
+        return await upstream?.pass(token) ?? AgentAnswer.failure.message
     }
 
     /// Passes a message on to the other agent; a failure without one.

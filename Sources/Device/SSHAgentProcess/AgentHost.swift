@@ -2,6 +2,7 @@
 import Domain
 import MainContext
 import Posix
+import SSHAgentProtocol
 import SSHProtocol
 
 /// The places where the agent finds others, and how long it waits for them.
@@ -52,6 +53,8 @@ final class AgentHost {
     private var forwardedSignatures = 0
     /// The signatures that are awaited.
     private var signatures: [ObjectIdentifier: SignetdCall] = [:]
+    /// The tokens that are on their way to other agents.
+    private var tokens: Set<AgentLoopToken> = []
     /// Called when the process may have become idle, or has something to remember.
     var changed: () -> Void = {}
 
@@ -110,6 +113,12 @@ final class AgentHost {
     func cancelSignatures() {
         for signature in signatures.values { signature.cancel() }
     }
+
+    /// Notes a token that is passed on; false if it is on its way already, so that it came back.
+    func begin(_ token: AgentLoopToken) -> Bool { tokens.insert(token).inserted }
+
+    /// Forgets a token, which was answered.
+    func end(_ token: AgentLoopToken) { tokens.remove(token) }
 
     /// Complains once of each name in `destinations` that no key has: its rules restrict nothing.
     func checkDestinations(of names: [SSHKeyName]) {

@@ -36,6 +36,16 @@ struct AgentPeer: Sendable {
             Self.role(String(decoding: name, as: UTF8.self)), isRemote: Self.isRemote(process))
     }
 
+    /// Whether it passes on what others ask, so that this may come from this agent itself.
+    var passesOn: Bool {
+        guard let process, let name = try? process.name() else { return true }
+        let text = String(decoding: name, as: UTF8.self)
+        return text == Self.agent || Self.role(text) == .relay
+    }
+
+    /// The name of another agent of this kind.
+    private static let agent = "signet-agent"
+
     private static func role(_ name: String) -> PeerKind.Role {
         if name == "ssh" { return .ssh }
         return relays.contains(name) ? .relay : .client

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import MainContext
+import Posix
 import SSHAgentProtocol
 
 /// The agent for all other keys, on a connection of its own for each client.
@@ -17,14 +18,19 @@ final class UpstreamAgent {
     /// What the bindings over the present connection came to.
     private var outcomes: Set<Bool> = []
     private var isGivenUp = false
+    /// Whether it is still to be found out if the way leads back here.
+    private var mayLeadBack: Bool
 
     /// How long a touch or a question that the other agent asks for may take.
     private static let patience = Duration.seconds(300)
 
     /// The agent at a path.
-    init(_ path: String, host: AgentHost) {
+    ///
+    /// - Parameter mayLeadBack: whether the client may be another agent, which this one may be asking.
+    init(_ path: String, host: AgentHost, mayLeadBack: Bool) {
         self.path = path
         self.host = host
+        self.mayLeadBack = mayLeadBack
     }
 
     /// How long it may take for what needs no person.
@@ -50,6 +56,12 @@ final class UpstreamAgent {
         return await exchange(message, on: stream, within: Self.patience)
     }
 
+    /// Passes a token on, and returns the answer; nil if there is none.
+    func pass(_ token: AgentLoopToken) async -> [UInt8]? {
+        guard let stream = await connected(checks: false) else { return nil }
+        return await exchange(token.message, on: stream, within: limit)
+    }
+
     /// Asks for the list of keys; empty if there is none.
     func identities() async -> [AgentIdentity] {
         guard let stream = await connected(),
@@ -64,10 +76,23 @@ final class UpstreamAgent {
         stream = nil
     }
 
-    /// The connection, over which all sessions are bound; nil if there is none.
+    /// The connection, over which all sessions are bound; nil if there is none, or if the way leads
+    /// back here.
     private func connected() async -> AgentStream? {
+        guard let stream = await connected(checks: mayLeadBack) else { return nil }
+        return isGivenUp ? nil : stream
+    }
+
+    /// Connects, and finds out first whether the way leads back here if wanted.
+    ///
+    /// A token of another agent is passed on without that: each agent on the way would send one of its
+    /// own before, and none would ever arrive.
+    private func connected(checks: Bool) async -> AgentStream? {
         guard !isGivenUp else { return nil }
-        if let stream { return stream }
+        if let stream {
+            guard checks else { return stream }
+            return await leadsOn(stream) ? stream : nil
+        }
         let new: AgentStream
         do throws(AgentStream.Fault) {
             new = try AgentStream.connect(to: path, own: host.own)
@@ -83,10 +108,33 @@ final class UpstreamAgent {
         }
         stream = new
         outcomes = []
+        if checks {
+            guard await leadsOn(new) else { return nil }
+        }
         for binding in bindings {
             guard await tell(binding, over: new) else { return nil }
         }
         return new
+    }
+
+    /// Finds out whether the way does not lead back here; false if it does, or cannot be asked.
+    private func leadsOn(_ stream: AgentStream) async -> Bool {
+        guard let bytes = try? randomBytes(AgentLoopToken.count),
+            let token = AgentLoopToken(random: bytes), host.begin(token)
+        else { return false }
+        defer { host.end(token) }
+        guard let answer = await exchange(token.message, on: stream, within: limit) else {
+            return false
+        }
+        guard AgentAnswer.isSuccess(answer) else {
+            mayLeadBack = false
+            return true
+        }
+        host.complain(
+            "'upstream', \(path), leads back to this agent: of two agents, only one may name the other"
+        )
+        giveUp()
+        return false
     }
 
     /// Tells it of a session; false if it cannot be asked any more.

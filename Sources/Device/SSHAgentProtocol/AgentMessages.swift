@@ -66,6 +66,8 @@ package enum AgentRequest: Equatable, Sendable {
     case bind(SessionBinding)
     /// Asks which extensions the agent has; RFC 9987, section 5.8.
     case query
+    /// Asks whether the way to other agents leads back here: `loop-check@signet`.
+    case loopCheck(AgentLoopToken)
     /// Another extension.
     case otherExtension(name: [UInt8])
     /// A number that is no request.
@@ -117,6 +119,9 @@ package enum AgentRequest: Equatable, Sendable {
         if queryName.isSpelled(by: name[...]) { return .query }
         if sessionBindName.isSpelled(by: name[...]) {
             return .bind(try SessionBinding(from: &reader))
+        }
+        if AgentLoopToken.name.isSpelled(by: name[...]) {
+            return .loopCheck(try AgentLoopToken(from: &reader))
         }
         return .otherExtension(name: name)
     }
