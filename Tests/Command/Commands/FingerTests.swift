@@ -155,6 +155,31 @@ struct FingerTests {
                 """)
         let document = try all.document("deleted")
         #expect(document["fingers"] as? Int == 0)
+        #expect(document["printsLeft"] as? Int == 0)
+    }
+
+    @Test("delete says when a reader still stores prints of what was deleted")
+    func leftOnReader() throws {
+        func done(_ prints: UInt8, left: UInt8) -> [DaemonStep] {
+            answering(.done(DoneAnswer(prints: prints, state: .valid, printsLeft: left)))
+        }
+        let words = ["delete", "left-ring", "--account", "alice"]
+        let one = try signet(words, noKeys + [done(1, left: 1)])
+        #expect(one.code == .done)
+        #expect(
+            one.output.hasPrefix(
+                """
+                left-ring of alice was deleted: 1 finger left
+                a reader still stores the prints of 1 finger: it is unplugged or has failed. The \
+                prints open nothing any more. 'sudo signet readers --prints' shows what readers \
+                store
+
+                """), "\(one.output)")
+        let all = ["delete", "--all", "--account", "alice"]
+        let both = try signet(all, noKeys + [done(0, left: 2)])
+        #expect(both.output.contains("a reader still stores the prints of 2 fingers: "))
+        let json = try signet(all + ["--json"], noKeys + [done(0, left: 2)])
+        #expect(try json.document("deleted")["printsLeft"] as? Int == 2)
     }
 
     @Test("verify shows which finger matched, or that none did")

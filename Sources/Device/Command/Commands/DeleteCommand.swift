@@ -3,6 +3,7 @@ import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import Domain
+import JSONFormat
 import LoginMessages
 import LoginProtocol
 
@@ -40,7 +41,8 @@ struct DeleteCommand: Command {
         ]
         shared.sayChange(
             "deleted", account: account, finger: finger?.word, done: done, affected: affected,
-            lines: lines)
+            lines: lines + (done.printsLeft.map { [DeleteMessages.leftOnReader($0)] } ?? []),
+            more: [("printsLeft", .number(UInt64(done.printsLeft ?? 0)))])
     }
 }
 
@@ -52,5 +54,14 @@ enum DeleteMessages {
             return "all fingers of \(account) were deleted: \(FingerMessages.fingers(prints)) left"
         }
         return "\(finger) of \(account) was deleted: \(FingerMessages.fingers(prints)) left"
+    }
+
+    /// The fingers are deleted, but a reader could not delete its prints of them.
+    static func leftOnReader(_ prints: UInt8) -> Text {
+        """
+        a reader still stores the prints of \(FingerMessages.fingers(prints)): it is unplugged or \
+        has failed. The prints open nothing any more. 'sudo signet readers --prints' shows what \
+        readers store
+        """
     }
 }

@@ -112,7 +112,7 @@ struct FingerExchange {
 
     func sayChange(
         _ kind: String, account: AccountName, finger: String?, done: DoneAnswer,
-        affected: AffectedKeys, lines: [Text]
+        affected: AffectedKeys, lines: [Text], more: [(String, JSON)] = []
     ) {
         let login: [Text] =
             done.prints == 0
@@ -132,7 +132,7 @@ struct FingerExchange {
                     ("secretsEnded", .number(UInt64(done.secrets ?? 0))),
                     ("sshKeysKept", .number(UInt64(done.sshKeysKept ?? 0))),
                     ("sshKeysEnded", .number(UInt64(done.sshKeysEnded ?? 0))),
-                ] + affected.members),
+                ] + more + affected.members),
             lines + login + keyringLines(done, account: account) + secrets + sshKeyLines(done)
                 + affected.ended
                 + keptOutLines(done, account: account))
