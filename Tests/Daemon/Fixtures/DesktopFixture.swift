@@ -15,10 +15,11 @@ final class DesktopFixture {
     /// Starts them; a finger of the account `daemon`'s, `one`, is enrolled if wanted.
     init(
         _ kinds: [DaemonFixture.Kind] = [.storage], configuration: String = "",
-        enrolled: Bool = true
+        enrolled: Bool = true, failpoint: Failpoint? = nil
     ) throws {
         daemon = try DaemonFixture(
-            kinds, configuration: configuration, arguments: ["--desktop-user", "bin"])
+            kinds, configuration: configuration, failpoint: failpoint,
+            arguments: ["--desktop-user", "bin"])
         bus = try PrivateBus(socket: daemon.directory + "/bus")
         polkit = try PlayedPolkit.start(on: bus)
         if enrolled { try #require(try daemon.enrol(.daemon, as: "one").done?.state == .valid) }
