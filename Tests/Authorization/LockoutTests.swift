@@ -87,6 +87,7 @@ struct LockoutTests {
         #expect(state.verdict(at: moment(1_000_000, boot: [9])) == .lockedUntilPassword)
         #expect(failed(19, at: 1).verdict(at: moment(1)) == .open)
         #expect(state.lifted() == Lockout())
+        #expect(state.afterMatch(in: state) == Lockout())
         #expect(state.lifted().verdict(at: moment(1)) == .open)
     }
 

@@ -114,6 +114,15 @@ package struct Lockout: Equatable, Sendable {
         return next
     }
 
+    /// Returns the state after a match in the attempt for which `counted` was stored: no failures but
+    /// those that were added to it since, which came after that finger.
+    package func afterMatch(in counted: Lockout) -> Lockout {
+        guard self != counted, failures > counted.failures else { return lifted() }
+        let later = failures - counted.failures
+        return Lockout(
+            failures: later, pausedAt: later < Lockout.failuresPerPause ? nil : pausedAt)
+    }
+
     /// Returns the state after a match, or after the password was given: no failures.
     package func lifted() -> Lockout { Lockout() }
 }

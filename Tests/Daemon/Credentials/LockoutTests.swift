@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Gate
 import Glibc
 import LoginProtocol
+import MainContext
+import Posix
+import State
 import TestSupport
 import Testing
+
+@testable import Daemon
 
 extension DaemonTests {
     @Suite("lockout") struct LockoutTests {
@@ -191,6 +197,38 @@ extension DaemonTests {
                     #expect(try client.last().reason == .noMatch)
                     #expect(try fixture.failures(of: .daemon) == 1)
                 }
+            }
+        }
+
+        @Test("a success that is recorded late forgives no failure that came after it")
+        func lateSuccess() throws {
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let store = try fixture.kept(.daemon).lockout
+            let account = try #require(try Account.named("daemon"))
+            func failures() throws -> UInt32 { try fixture.failures(of: .daemon) }
+            func attempt() throws -> any LockoutAttempt {
+                try waiting {
+                    try AccountLockout(
+                        account: account, store: store,
+                        time: LockoutTime(boot: [1], clock: .system),
+                        journal: DecisionJournal(foreground: false)
+                    ).begin()
+                }
+            }
+            for before in [0, 3] as [UInt32] {
+                try fixture.setFailures(before, of: .daemon)
+                let matched = try attempt()
+                try matched.succeeded()
+                #expect(try failures() == 0)
+                try fixture.setFailures(before, of: .daemon)
+                // Another finger is tried, and does not match, before the success is on disk.
+                let slow = try attempt()
+                let other = try attempt()
+                #expect(try failures() == before + 2)
+                if before == 0 { try other.failed() }
+                try slow.succeeded()
+                #expect(try failures() == 1, "the other one, whether it has failed or still waits")
             }
         }
 

@@ -108,9 +108,12 @@ private struct CountedAttempt: LockoutAttempt {
     }
 
     /// Saves that there are no failures, because the finger matched or the password was right.
+    ///
+    /// The turn at the readers may have ended before this, so that another attempt may have begun, or
+    /// failed, since: that stays counted.
     func succeeded() throws(Denial) {
         do throws(StoreFault) {
-            try lockout.store.save(counted.lifted())
+            try lockout.store.save(lockout.store.load().afterMatch(in: counted))
         } catch { throw lockout.fault(error) }
     }
 }
