@@ -159,17 +159,23 @@ extension DaemonTests {
         @Test("does not count if polkit took long: a lid that was closed meanwhile is noticed")
         func lid() throws {
             let fixture = try DesktopFixture()
-            let program = try fixture.program(of: .daemon)
-            try fixture.polkit.set(PlayedPolkit.verify, .silent)
-            let client = try fixture.interface()
-            try client.send(
-                Request(
-                    DesktopVerifyRequest(client: program.name, account: account, finger: nil)))
-            try fixture.polkit.awaitChecks(1)
+            let client = try fixture.verifyAwaitingPolkit(try fixture.program(of: .daemon))
             try fixture.daemon.setLid("state:      closed\n")
             try fixture.daemon.passTime(2)
             try fixture.polkit.proceed()
             #expect(try client.last().reason == .lidClosed)
+        }
+
+        @Test("takes nothing from the time for a finger, however long polkit took")
+        func dialogue() throws {
+            let fixture = try DesktopFixture()
+            let client = try fixture.verifyAwaitingPolkit(try fixture.program(of: .daemon))
+            // Longer than `touch.timeout`.
+            try fixture.daemon.passTime(100)
+            try fixture.polkit.proceed()
+            try client.wait(for: .touch)
+            try fixture.daemon.storage.send(.scan("one"))
+            #expect(try client.last().done?.finger == .rightIndex)
         }
 
         @Test("tells nothing else to a client that polkit refuses")

@@ -49,12 +49,27 @@ final class DesktopFixture {
     func verify(
         _ program: BusProgram, finger: Finger? = nil
     ) throws -> TestClient {
+        let client = try beginVerification(program, finger: finger)
+        try client.wait(for: .touch)
+        return client
+    }
+
+    /// A verification that waits for polkit, which says nothing until it is told to proceed.
+    func verifyAwaitingPolkit(_ program: BusProgram) throws -> TestClient {
+        try polkit.set(PlayedPolkit.verify, .silent)
+        let client = try beginVerification(program, finger: nil)
+        try polkit.awaitChecks(1)
+        return client
+    }
+
+    private func beginVerification(
+        _ program: BusProgram, finger: Finger?
+    ) throws -> TestClient {
         let client = try interface()
         try client.send(
             Request(
                 DesktopVerifyRequest(
                     client: program.name, account: Person.daemon.account, finger: finger)))
-        try client.wait(for: .touch)
         return client
     }
 

@@ -178,12 +178,7 @@ extension DaemonTests {
         func silent() throws {
             let fixture = try DesktopFixture()
             let program = try fixture.program(of: .daemon)
-            try fixture.polkit.set(PlayedPolkit.verify, .silent)
-            let client = try fixture.interface()
-            try client.send(
-                Request(
-                    DesktopVerifyRequest(client: program.name, account: account, finger: nil)))
-            try fixture.polkit.awaitChecks(1)
+            let client = try fixture.verifyAwaitingPolkit(program)
             #expect(try fixture.daemon.login(.daemon, with: "one").assertion != nil)
             let list = DesktopListRequest(client: program.name, account: account)
             try fixture.polkit.set(PlayedPolkit.verify, .yes)

@@ -100,25 +100,22 @@ extension DesktopService {
     func verify(
         _ request: DesktopVerifyRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
-        var plan = guards.plan(
-            for: DesktopVerifyRequest.self, account: account, milliseconds: .max)
-        (plan.tries, plan.purpose, plan.finger) = (1, .desktop, request.finger)
-        guard let rule = plan.rule else { throw Denial(.notPermitted) }
         let found = try await clients.find(request.client)
         // polkit, the readers' process and logind answer while this process does its own part.
-        let inquiry = await guards.inquire(for: rule.guards)
+        let inquiry = await guards.inquire(for: DesktopVerifyRequest.rule.touch?.guards ?? [])
         defer { inquiry.cancel() }
         let consent = await ahead(.verify, for: found.name, mayAsk: true)
         defer { consent.cancel() }
         let client = try await clients.confirm(found, asking: client)
-        let judged = judgement(of: plan, rule: rule, client: client)
+        guards.judge(plan(for: request, account: account), client: client, in: inquiry)
         // Without polkit's consent, no guard is checked that could change anything, and nothing else
         // is told.
         guard try await consent.result().get().verdict != .refused, !client.hasLeft else {
             throw Denial(.notPermitted)
         }
-        let presence = try await guards.admit(
-            plan, client: client, judged: judged, inquiry: inquiry)
+        // The time for the finger begins only now: polkit may have had a password given.
+        var plan = plan(for: request, account: account)
+        let presence = try await guards.admit(plan, client: client, inquiry: inquiry)
         let matter = try matter(for: account)
         let (_, enrolment) = try accounts.fingers(of: account)
         let awaited = enrolment.prints.filter {
@@ -217,13 +214,12 @@ extension DesktopService {
         }
     }
 
-    /// What the guard of presence says, for `TouchGuards.admit`.
-    private func judgement(
-        of plan: TouchPlan, rule: TouchRule, client: DesktopClient
-    ) -> Result<Presence, Denial> {
-        do throws(Denial) {
-            return .success(try guards.presence(for: plan, rule: rule, client: client))
-        } catch { return .failure(error) }
+    /// What a verification asks of the readers, from now on.
+    private func plan(for request: DesktopVerifyRequest, account: Account) -> TouchPlan {
+        var plan = guards.plan(
+            for: DesktopVerifyRequest.self, account: account, milliseconds: .max)
+        (plan.tries, plan.purpose, plan.finger) = (1, .desktop, request.finger)
+        return plan
     }
 
     /// Throws unless polkit authorises a change of fingers, just now.

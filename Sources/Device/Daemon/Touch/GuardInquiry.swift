@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Gate
 import LoginProtocol
 import MainContext
 import Posix
 import ReaderProtocol
 
-/// What guards have to be told by other processes: by the reader's about readers, by logind about
-/// the lid.
+/// What guards have to know, found out before they are checked: what the readers' process says about
+/// readers, logind about the lid, and the examiner about presence.
 ///
-/// Both are asked at the same time, and possibly while something else is waited for. An answer counts
-/// for `lifetime` from the question on, so that a guard is never passed by an old one.
+/// The first two are asked at the same time, and possibly while something else is waited for. All of it
+/// counts for `lifetime` from the questions on, so that a guard is never passed by an old answer.
 @ServiceActor
 final class GuardInquiry {
     /// How long after the question an answer counts.
@@ -19,8 +20,9 @@ final class GuardInquiry {
     private let asked: Duration
     private let list: Ahead<Result<[ReaderDescription], ReaderFault>>?
     private let lid: Ahead<Bool>?
+    private var judged: Result<Presence, Denial>?
 
-    fileprivate init(
+    init(
         clock: Clock, list: Ahead<Result<[ReaderDescription], ReaderFault>>?, lid: Ahead<Bool>?,
         asked: Duration
     ) {
@@ -44,6 +46,12 @@ final class GuardInquiry {
         return isCurrent ? answer : nil
     }
 
+    /// What the guard of presence has said; nil if it was not asked, or too long ago.
+    var presence: Result<Presence, Denial>? { isCurrent ? judged : nil }
+
+    /// Notes what the guard of presence says now.
+    func note(_ presence: Result<Presence, Denial>) { judged = presence }
+
     /// Ends the questions that were not answered.
     func cancel() {
         list?.cancel()
@@ -66,5 +74,13 @@ extension TouchGuards {
         var lid: Ahead<Bool>?
         if guards.contains(.lid) { lid = await Ahead.begin { [self] in await isLidClosed() } }
         return GuardInquiry(clock: clock, list: list, lid: lid, asked: asked)
+    }
+
+    /// Judges presence for a plan ahead, so that `admit` need not while the others answer.
+    func judge(_ plan: TouchPlan, client: any Client, in inquiry: GuardInquiry) {
+        guard let rule = plan.rule else { return }
+        do throws(Denial) {
+            inquiry.note(.success(try presence(for: plan, rule: rule, client: client)))
+        } catch { inquiry.note(.failure(error)) }
     }
 }

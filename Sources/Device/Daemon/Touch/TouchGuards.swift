@@ -144,12 +144,10 @@ extension TouchGuards {
     /// Throws the denial of the first guard that does not pass, and `notPermitted` for a request
     /// that may not ask for a touch or whose guards do not include presence.
     ///
-    /// - Parameters:
-    ///   - judged: what `presence` has just said for this plan and client; nil if it was not asked.
-    ///   - inquiry: what others were asked ahead; nil if nothing was.
+    /// - Parameter inquiry: what was found out ahead, for this client and a plan of the same rule and
+    ///   account; nil if nothing was.
     func admit(
-        _ plan: TouchPlan, client: any Client, judged: Result<Presence, Denial>? = nil,
-        inquiry: GuardInquiry? = nil
+        _ plan: TouchPlan, client: any Client, inquiry: GuardInquiry? = nil
     ) async throws(Denial) -> Presence {
         guard let rule = plan.rule else { throw Denial(.notPermitted) }
         var evidence: Presence?
@@ -159,7 +157,7 @@ extension TouchGuards {
         for check in rule.guards {
             switch check {
             case .presence:
-                if let judged {
+                if let judged = inquiry?.presence {
                     evidence = try judged.get()
                 } else {
                     evidence = try presence(for: plan, rule: rule, client: client)
