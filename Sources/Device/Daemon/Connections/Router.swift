@@ -30,8 +30,6 @@ final class Router: Answering {
     let templates: TemplateKeyOpener
     /// The handlers, by the verbs of their requests.
     private let handlers: [Verb: RequestHandler]
-    /// The uid of `desktopUser`, once that account exists.
-    private var interfaceUID: UInt32?
     /// The users that the rate limit has refused and that have not been served since.
     ///
     /// Each is logged once.
@@ -107,8 +105,7 @@ extension Router {
     private func permits(_ rule: VerbRule, client: any Client, account: Account?) -> Bool {
         var interface: UInt32?
         if case .desktopInterface = rule.callers {
-            interfaceUID = interfaceUID ?? (try? Account.named(desktopUser))?.uid
-            interface = interfaceUID
+            interface = (try? Account.named(desktopUser))?.uid
         }
         return rule.permits(
             peerUID: client.peer.uid, accountUID: account?.uid, interfaceUID: interface)
