@@ -18,6 +18,7 @@ final class DaemonCall {
     private let connections: DaemonConnections
     private var limit: Timer?
     private var isOver = false
+    private var isCancelled: Bool { limit != nil }
     private var socket: SharedSocket { connection.socket }
 
     private init(_ connection: DaemonConnection, of connections: DaemonConnections) {
@@ -71,7 +72,7 @@ final class DaemonCall {
             case .packet(let packet):
                 guard let answer = try? Answer(decoding: packet) else { return nil }
                 if answer.endsRequest {
-                    if limit == nil { connections.giveBack(connection) }
+                    if !isCancelled { connections.giveBack(connection) }
                     return answer
                 }
                 await hear(answer)
@@ -81,7 +82,7 @@ final class DaemonCall {
 
     /// Cancels the request; `last` returns soon afterwards.
     func cancel() {
-        guard !isOver, limit == nil else { return }
+        guard !isOver, !isCancelled else { return }
         limit = Timer(after: Self.patience) { [socket] in socket.shutDown() }
         guard let packet = try? Request.cancel.encoded(), (try? socket.send(packet)) == .whole
         else { return socket.shutDown() }
@@ -96,5 +97,16 @@ extension Answer {
         case .own(let answer): answer.meaning == .end
         default: false
         }
+    }
+
+    /// Returns the answer if it is of this type.
+    ///
+    /// Throws the denial in its place, and `noDaemon` for any other answer.
+    func admitted<Own: DaemonAnswer>(
+        _ type: Own.Type
+    ) throws(DesktopFault) -> Own {
+        if case .denial(let denial) = self { throw DesktopFault(of: denial) }
+        guard let answer = own(type) else { throw .noDaemon }
+        return answer
     }
 }

@@ -25,19 +25,19 @@ final class DeviceObject: BusObject {
     private var claimer: BusSubscription?
     private var vocabulary = ClientVocabulary.current
     private var expiry: Timer?
-    /// The calls that wait for the deletion in progress; nil while there is none.
-    private var deletion: [CheckedContinuation<Void, Never>]?
-    private var deletions: [RunningDeletion] = []
+    private let deletions: FingerDeletions
     private var scans: [DeviceState.ScanID: RunningScan] = [:]
-    /// The scan that waits for a finger, and whether one is on the reader.
-    private var needing: DeviceState.ScanID?
-    private var isFingerPresent = false
+    private let finger: FingerProperties
+    private let signals: ScanSignals
 
     init(_ reader: ReaderAnswer, number: Int, host: DesktopHost) {
         self.reader = reader
         self.host = host
         readerID = reader.readerID
         path = InterfaceDescription.path(ofDevice: number)
+        deletions = FingerDeletions(host: host)
+        finger = FingerProperties(of: path, host: host)
+        signals = ScanSignals(of: path, host: host)
     }
 
     /// Whether signetd lists the reader no more. The object stays until it is not in use.
@@ -112,34 +112,13 @@ extension DeviceObject {
             ("name", .string(String(decoding: reader.name, as: UTF8.self))),
             ("num-enroll-stages", .int32(stages)),
             ("scan-type", .string(reader.scan == .swipe ? "swipe" : "press")),
-            ("finger-present", .boolean(isFingerPresent)),
-            ("finger-needed", .boolean(needing != nil)),
-        ]
+        ] + finger.all
     }
 
     /// How many scans an enrolment takes: one more where the reader can tell fingers apart, because
     /// the finger is compared with the others first.
     private var stages: Int32 {
         Int32(reader.total) + (reader.features.contains(.identify) ? 1 : 0)
-    }
-
-    private func setNeeded(by scan: DeviceState.ScanID?) {
-        let was = needing != nil
-        needing = scan
-        if scan == nil { setPresent(false) }
-        if was != (scan != nil) { changed("finger-needed", to: scan != nil) }
-    }
-
-    private func setPresent(_ isPresent: Bool) {
-        guard isPresent != isFingerPresent else { return }
-        isFingerPresent = isPresent
-        changed("finger-present", to: isPresent)
-    }
-
-    private func changed(_ name: String, to value: Bool) {
-        host.emit(
-            .propertiesChanged(
-                [(name, .boolean(value))], of: InterfaceDescription.device, at: path))
     }
 }
 
@@ -178,7 +157,7 @@ extension DeviceObject {
     private func release(by client: String) async throws(DesktopFault) {
         let wasGone = isGone
         let scan = try state.release(by: client)
-        cancelDeletions(of: client)
+        deletions.cancel(of: client)
         settle()
         if let scan { await end(scan) }
         if wasGone { throw DesktopFault(.internal, "the reader is gone") }
@@ -186,7 +165,7 @@ extension DeviceObject {
 
     private func vanished(_ client: String) {
         let scan = state.vanish(client)
-        cancelDeletions(of: client)
+        deletions.cancel(of: client)
         settle()
         if let scan { scans[scan]?.cancel() }
     }
@@ -249,7 +228,7 @@ extension DeviceObject {
         let selected = try begun.get()
         // The call is answered first, which happens before anything else runs on this thread.
         onService { [self] in
-            if action == .verify { tell(scan, selected: selected) }
+            if action == .verify { signals.tell(scan, selected: selected) }
             scan.told?.resume()
             scan.told = nil
         }
@@ -259,12 +238,12 @@ extension DeviceObject {
     private func follow(_ scan: RunningScan, id: DeviceState.ScanID) async {
         let end = await self.end(of: scan, id: id)
         // Before the result: fprintd's clients find the property changed when they hear it.
-        if needing == id { setNeeded(by: nil) }
+        finger.isNoMoreNeeded(by: id)
         scans[id] = nil
         if scan.wasAdmitted {
             let report =
                 scan.action == .verify ? ScanReport.verified(end) : ScanReport.enrolled(end)
-            tell(scan, report)
+            signals.tell(scan, report)
         }
         state.ended(id, at: host.now)
         let fault: DesktopFault =
@@ -284,7 +263,7 @@ extension DeviceObject {
         while true {
             let end = await scan.end { answer in await hear(answer, of: scan, id: id) }
             guard scan.action == .verify, state.isScanning(id), end.isPassing else { return end }
-            if needing == id { setNeeded(by: nil) }
+            finger.isNoMoreNeeded(by: id)
             if let reason = await scan.rest() { return .denied(Denial(reason)) }
             do throws(DesktopFault) { try scan.repeatRequest() } catch { return .lost }
         }
@@ -309,18 +288,18 @@ extension DeviceObject {
         switch notice.kind {
         case .touch:
             scan.awaitsFinger()
-            setNeeded(by: id)
+            finger.isNeeded(by: id)
             // Only now, when the reader waits for the finger again.
-            if scan.isCompared { tell(scan, .compared) }
+            if scan.isCompared { signals.tell(scan, .compared) }
             scan.isCompared = false
-        case .waiting: if needing == id { setNeeded(by: nil) }
-        case .fingerPresent: setPresent(true)
-        case .fingerGone: setPresent(false)
+        case .waiting: finger.isNoMoreNeeded(by: id)
+        case .fingerPresent: finger.isPresent = true
+        case .fingerGone: finger.isPresent = false
         default: break
         }
         let report =
             scan.action == .verify ? ScanReport.verifying(notice) : ScanReport.enrolling(notice)
-        if let report { tell(scan, report) }
+        if let report { signals.tell(scan, report) }
     }
 
     private func stop(
@@ -351,26 +330,6 @@ extension DeviceObject {
             await withCheckedContinuation { scan.waiting.append($0) }
             limit.cancel()
         }
-    }
-
-    private func tell(_ scan: RunningScan, _ report: ScanReport) {
-        signal(
-            scan.action == .verify ? "VerifyStatus" : "EnrollStatus",
-            [.string(report.worded(for: scan.vocabulary).result), .boolean(report.isDone)],
-            to: scan.client)
-    }
-
-    private func tell(_ scan: RunningScan, selected finger: Finger?) {
-        signal(
-            "VerifyFingerSelected", [.string(finger.map(FingerName.text) ?? FingerName.any)],
-            to: scan.client)
-    }
-
-    private func signal(_ member: String, _ arguments: [BusValue], to client: String) {
-        host.emit(
-            BusEmission(
-                from: path, interface: InterfaceDescription.device, member: member,
-                arguments: arguments), to: client)
     }
 }
 
@@ -408,20 +367,17 @@ extension DeviceObject {
         try state.checkClaimed(by: caller.name.text)
         var finger: Finger?
         if let name { finger = try FingerName.required(name) }
-        // The deletions of a claimer are done one after the other.
-        while deletion != nil { await withCheckedContinuation { deletion?.append($0) } }
+        await deletions.awaitTurn()
         let claim = try state.beginDeletion(by: caller.name.text)
-        deletion = []
+        deletions.beginTurn()
         settle()
         var isDone = false
         defer {
             state.endDeletion(claim, succeeded: isDone, at: host.now)
-            let waiting = deletion ?? []
-            deletion = nil
-            for call in waiting { call.resume() }
+            deletions.endTurn()
             settle()
         }
-        let isLeft = try await delete(finger, of: claim.account, for: caller)
+        let isLeft = try await deletions.delete(finger, of: claim.account, for: caller)
         isDone = true
         if isLeft { throw .printsLeftOnReader }
     }
@@ -434,59 +390,8 @@ extension DeviceObject {
             try state.checkClaimed(by: caller.name.text)
             try state.checkFree()
         }
-        let isLeft = try await delete(
+        let isLeft = try await deletions.delete(
             nil, of: try caller.account(named: user), for: caller)
         if isLeft { throw .printsLeftOnReader }
-    }
-
-    /// Has signetd delete fingers; returns whether a reader still stores a print of them.
-    private func delete(
-        _ finger: Finger?, of account: AccountName, for caller: DesktopCaller
-    ) async throws(DesktopFault) -> Bool {
-        let answer = try await answer(
-            to: DesktopDeleteRequest(client: caller.name, account: account, finger: finger),
-            of: caller.name.text)
-        host.recentLists.forget()
-        if case .done(let done) = answer { return (done.printsLeft ?? 0) > 0 }
-        guard case .denial(let denial) = answer else { throw .noDaemon }
-        let fault = DesktopFault(of: denial)
-        throw fault.kind == .internal
-            ? DesktopFault(.printsNotDeleted, fault.message) : fault
-    }
-
-    /// Makes a request that ends with its client; polkit may take minutes to answer.
-    private func answer(
-        to request: DesktopDeleteRequest, of client: String
-    ) async throws(DesktopFault) -> Answer {
-        let call = try DaemonCall.begin(Request(request), on: host.daemon)
-        let following = host.bus.followOwner(of: client) { owner in
-            if owner == nil { call.cancel() }
-        }
-        deletions.append(RunningDeletion(client: client, call: call, following: following))
-        defer { deletions.removeAll { $0.call === call } }
-        // It may have left before it was followed.
-        onService { [host] in
-            let owner = try? await host.bus.owner(of: client, limit: DesktopHost.limit)
-            if owner == nil { call.cancel() }
-        }
-        guard let answer = await call.last({ _ in }) else { throw .noDaemon }
-        return answer
-    }
-
-    private func cancelDeletions(of client: String) {
-        for deletion in deletions where deletion.client == client { deletion.call.cancel() }
-    }
-}
-
-extension Answer {
-    /// Returns the answer if it is of this type.
-    ///
-    /// Throws the denial in its place, and `noDaemon` for any other answer.
-    fileprivate func admitted<Own: DaemonAnswer>(
-        _ type: Own.Type
-    ) throws(DesktopFault) -> Own {
-        if case .denial(let denial) = self { throw DesktopFault(of: denial) }
-        guard let answer = own(type) else { throw .noDaemon }
-        return answer
     }
 }
