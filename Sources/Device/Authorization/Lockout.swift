@@ -117,7 +117,7 @@ package struct Lockout: Equatable, Sendable {
     /// Returns the state after a match in the attempt for which `counted` was stored: no failures but
     /// those that were added to it since, which came after that finger.
     package func afterMatch(in counted: Lockout) -> Lockout {
-        guard self != counted, failures > counted.failures else { return lifted() }
+        guard failures > counted.failures else { return lifted() }
         let later = failures - counted.failures
         return Lockout(
             failures: later, pausedAt: later < Lockout.failuresPerPause ? nil : pausedAt)

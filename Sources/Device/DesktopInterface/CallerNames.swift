@@ -9,19 +9,20 @@ package struct CallerNames: Sendable {
     /// How many clients are remembered; the oldest makes room.
     package static let capacity = 64
 
-    private var uids: [String: UInt32] = [:]
-    private var order: [String] = []
+    private var entries: [(client: String, uid: UInt32)] = []
 
     /// Creates a memory of nothing.
     package init() {}
 
     /// The user of a client; nil if the bus has to be asked.
-    package func uid(of client: String) -> UInt32? { uids[client] }
+    package func uid(of client: String) -> UInt32? {
+        entries.first { $0.client == client }?.uid
+    }
 
     /// Notes what the bus has said about a client; names that are not unique are not noted.
     package mutating func note(_ client: String, uid: UInt32) {
-        guard client.hasPrefix(":") else { return }
-        if uids.updateValue(uid, forKey: client) == nil { order.append(client) }
-        while order.count > Self.capacity { uids[order.removeFirst()] = nil }
+        guard client.hasPrefix(":"), self.uid(of: client) == nil else { return }
+        if entries.count >= Self.capacity { entries.removeFirst() }
+        entries.append((client, uid))
     }
 }

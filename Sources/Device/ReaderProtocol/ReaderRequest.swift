@@ -43,6 +43,16 @@ package enum ReaderRequest: Equatable, Sendable {
         case resume = 169
     }
 
+    /// Whether it contains nothing about a finger, a print or a reader, so that any process may see it.
+    package var isEmpty: Bool {
+        switch self {
+        case .readers: true
+        case .match, .enroll, .contents, .deletePrint, .deleteTemplate, .clear, .canUse, .suspend,
+            .resume:
+            false
+        }
+    }
+
     /// The number of templates that must follow the request before it is started.
     package var templates: Int {
         switch self {

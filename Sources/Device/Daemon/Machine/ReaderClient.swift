@@ -63,13 +63,12 @@ final class ReaderClient {
         _ request: ReaderRequest, templates: [Template], conversation: ReaderConversation,
         _ take: (ReaderReply, ReaderConversation) async throws(ReaderFault) -> Value?
     ) async throws(ReaderFault) -> Result<Value, ReaderFault> {
-        // The question for the readers contains nothing and is sent at once, so that the answer arrives
-        // a round trip earlier. Before all others, the sender has to identify itself; otherwise a wrong
-        // process would receive the templates. No answer is taken from a sender that does not.
-        let isPublic = if case .readers = request { true } else { false }
-        if isPublic { try await conversation.send(.request(request)) }
+        // A request that contains nothing is sent at once, so that the answer arrives a round trip
+        // earlier. Before all others, the sender has to identify itself; otherwise a wrong process
+        // would receive the templates. No answer is taken from a sender that does not.
+        if request.isEmpty { try await conversation.send(.request(request)) }
         guard try await conversation.next() == .alive else { throw .processEnded }
-        if !isPublic { try await conversation.send(.request(request)) }
+        if !request.isEmpty { try await conversation.send(.request(request)) }
         for template in templates {
             for frame in ReaderQuestion.frames(of: template) { try await conversation.send(frame) }
         }

@@ -351,15 +351,11 @@ final class ReaderPool {
         guard template.isStoredOnReader else { return .noReader }
         var outcome = Forgetting.noReader
         for reader in await fitting(template) where !reader.features.contains(.list) {
+            if outcome == .noReader { outcome = .deleted }
             do throws(ReaderFault) {
                 try await simple(.deleteTemplate(reader: reader.id), templates: [template])
-                if outcome == .noReader { outcome = .deleted }
             } catch {
-                if error != .notFound {
-                    outcome = .failed
-                } else if outcome == .noReader {
-                    outcome = .deleted
-                }
+                if error != .notFound { outcome = .failed }
             }
         }
         return outcome
