@@ -282,16 +282,7 @@ struct SSHAgentTests {
     func changes() throws {
         let agent = try fixture.startAgent()
         #expect(try fixture.alice("ssh-add -l").output.contains("(ECDSA)"))
-        let enrolling = try host.terminal(
-            ["signet", "enroll", "left-index"], as: HostFixture.alice)
-        try enrolling.expect("1 ssh key stays usable after this change")
-        try enrolling.expect("Password of alice: ")
-        try enrolling.sendLine(HostFixture.alice.password)
-        try enrolling.expect(SignetFixture.invitation)
-        signet.touchBlindly("alice's other") {
-            enrolling.transcript.contains("left-index is enrolled")
-        }
-        #expect(try enrolling.expectEnd() == .exited(0), "\(enrolling.transcript)")
+        try fixture.ssh.addFinger("alice's other")
         let terminal = try fixture.login()
         signet.touchBlindly("alice's other") { fixture.decisions("allow") > 0 }
         try expectLogin(terminal)

@@ -145,18 +145,7 @@ struct SSHKeyFaultTests {
         try first.expect(SignetFixture.invitation)
         try signet.touch(Touch.alice)
         try expectLogin(first)
-        // alice adds a finger, with her password.
-        let enrolling = try host.terminal(
-            ["signet", "enroll", "left-index"], as: HostFixture.alice)
-        try enrolling.expect("1 ssh key stays usable after this change")
-        try enrolling.expect("Password of alice: ")
-        try enrolling.sendLine(HostFixture.alice.password)
-        try enrolling.expect(SignetFixture.invitation)
-        signet.touchBlindly("alice's other") {
-            enrolling.transcript.contains("left-index is enrolled")
-        }
-        try enrolling.expect("1 ssh key can be used with the fingers that are enrolled now")
-        #expect(try enrolling.expectEnd() == .exited(0), "\(enrolling.transcript)")
+        try ssh.addFinger("alice's other")
         let again = try login()
         try again.expect(SignetFixture.invitation)
         try signet.touch("alice's other")

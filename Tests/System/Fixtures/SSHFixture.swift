@@ -105,6 +105,19 @@ struct SSHFixture {
         return outcome.output
     }
 
+    /// alice adds a finger, with her password; she is told that her one ssh key stays.
+    func addFinger(_ id: String) throws {
+        let enrolling = try host.terminal(
+            ["signet", "enroll", "left-index"], as: HostFixture.alice)
+        try enrolling.expect("1 ssh key stays usable after this change")
+        try enrolling.expect("Password of alice: ")
+        try enrolling.sendLine(HostFixture.alice.password)
+        try enrolling.expect(SignetFixture.invitation)
+        signet.touchBlindly(id) { enrolling.transcript.contains("left-index is enrolled") }
+        try enrolling.expect("1 ssh key can be used with the fingers that are enrolled now")
+        #expect(try enrolling.expectEnd() == .exited(0), "\(enrolling.transcript)")
+    }
+
     /// Waits for the journal's entry about a signature, and returns its purpose.
     func purpose(_ decision: String = "allow") throws -> String {
         let entry = try host.journal.expect("a decision about a signature: \(decision)") {
