@@ -11,8 +11,8 @@ extension Database {
     package func quickFindings() async throws(DatabaseFault) -> [String] {
         try await read { (transaction) throws(DatabaseFault) in
             switch try transaction.dialect() {
-            case .sqlite:
-                try sound(transaction.run("SELECT quick_check FROM pragma_quick_check(1)"))
+            // Without an argument: SQLite 3.46 reads it as the name of a table.
+            case .sqlite: try sound(transaction.run("SELECT quick_check FROM pragma_quick_check"))
             case .postgreSQL: []
             }
         }
@@ -38,8 +38,7 @@ extension Database {
 
     private func sqliteFindings() async throws(DatabaseFault) -> [String] {
         try await check { (transaction) throws(DatabaseFault) in
-            try sound(
-                transaction.run("SELECT integrity_check FROM pragma_integrity_check(100)"))
+            try sound(transaction.run("SELECT integrity_check FROM pragma_integrity_check"))
         }
             + check { (transaction) throws(DatabaseFault) in
                 var findings: [String] = []
