@@ -17,6 +17,15 @@ package enum FixturePlace: Sendable, Equatable {
     /// A login at the virtual console that the screen shows.
     package static let console = FixturePlace.unit("getty@tty1.service")
 
+    /// Whose session or service manager it is; nil if no user's.
+    var owner: UInt32? {
+        switch self {
+        case .session(let account): (account ?? HostFixture.alice).uid
+        case .remoteSession(let account), .manager(let account): account.uid
+        case .unit, .nothing: nil
+        }
+    }
+
     /// The control group, from the fixture's root group.
     var group: String {
         switch self {

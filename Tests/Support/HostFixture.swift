@@ -117,12 +117,20 @@ package final class HostFixture: Sendable {
     }
 
     /// Starts a program on a new terminal; see Terminal's initialiser.
+    ///
+    /// - Parameter holder: what the terminal belongs to, and runs in the same place. That of a
+    ///   console is the machine's.
     package func terminal(
         _ arguments: [String], as account: Account, in place: FixturePlace? = nil,
+        heldBy holder: String = "xterm",
         environment: [String: String] = [:], copyingTo copy: Int32? = nil
     ) throws(TestFault) -> Terminal {
         let command = command(arguments, as: account, in: place, environment: environment)
-        return try Terminal(command, copyingTo: copy)
+        switch command.place {
+        case .session, .remoteSession, .manager:
+            return try Terminal(command, heldBy: (holder, command.place), copyingTo: copy)
+        case .unit, .nothing: return try Terminal(command, copyingTo: copy)
+        }
     }
 
     /// Writes a file of the fixture, with these permissions, owned by root.

@@ -73,7 +73,7 @@ package final class SignetFixture: Sendable {
             """
         try host.writeService("sudo", touch + rest)
         try host.writeService("su", "auth sufficient pam_rootok.so\n" + touch + rest)
-        try host.writeService("locker", touch + rest)
+        try host.writeService("xlock", touch + rest)
         try host.writeService(
             "login",
             """

@@ -32,6 +32,7 @@ package final class Terminal: Sendable {
     package let path: String
     private let command: Command
     private let child: ChildProcess
+    private let leader: TerminalLeader
     private let collector: Collector
     private let master: Mutex<Descriptor?>
     private let cursor = Mutex(0)
@@ -39,11 +40,23 @@ package final class Terminal: Sendable {
     /// Opens a terminal of 24 lines and 80 columns, owned by the command's account, and starts the
     /// command on it. What appears is written to the descriptor `copy` too, as it comes, for a
     /// person to see.
-    package init(_ command: Command, copyingTo copy: Int32? = nil) throws(TestFault) {
+    ///
+    /// - Parameter holder: the program in the fixture that the terminal belongs to, as it calls
+    ///   itself, and the place in which it runs; nil for none that is seen there.
+    package init(
+        _ command: Command, heldBy holder: (name: String, place: FixturePlace)? = nil,
+        copyingTo copy: Int32? = nil
+    ) throws(TestFault) {
         let pair = try TerminalPair()
         _ = resize_terminal(pair.master.number, 24, 80)
         path = pair.path
-        child = try ChildProcess(command, terminal: path, standard: (-1, -1, -1))
+        if let holder {
+            (child, leader) = try TerminalLeader.start(
+                command, on: pair.path, heldBy: holder.name, in: holder.place)
+        } else {
+            child = try ChildProcess(command, terminal: path, standard: (-1, -1, -1))
+            leader = try TerminalLeader(child)
+        }
         // Not before the child has it too: without any slave open the master reads an end.
         _ = consume pair.slave
         let reading = fcntl(pair.master.number, F_DUPFD_CLOEXEC, 3)
@@ -55,7 +68,7 @@ package final class Terminal: Sendable {
     deinit { hangUp() }
 
     /// The process id of the session's leader, as the machine sees it.
-    package var pid: Int32 { child.pid }
+    package var pid: Int32 { leader.pid }
     /// All that appeared until now.
     package var transcript: String { String(decoding: collector.bytes, as: UTF8.self) }
     /// How the session's leader ended; nil while it runs.
@@ -146,17 +159,17 @@ package final class Terminal: Sendable {
     }
 
     /// Sends a signal to the session's leader.
-    package func signal(_ number: Int32) { child.signal(number) }
+    package func signal(_ number: Int32) { leader.signal(number) }
 
     /// Sends SIGSTOP to the session's leader and returns when it stands still.
-    package func suspend() { child.suspend() }
+    package func suspend() { leader.suspend() }
 
     /// Lets a leader that was stopped go on.
-    package func resume() { child.signal(SIGCONT) }
+    package func resume() { leader.signal(SIGCONT) }
 
     /// Has the leader stopped when it comes to a moment of a login.
     package func tracer(stoppingAt moment: Tracer.Moment) throws(TestFault) -> Tracer {
-        try Tracer(of: child, stoppingAt: moment)
+        try Tracer(of: leader, stoppingAt: moment)
     }
 
     /// Closes this side, as when a window is closed: the session gets SIGHUP.

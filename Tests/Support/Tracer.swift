@@ -24,17 +24,17 @@ package final class Tracer: Sendable {
         }
     }
 
-    private let child: ChildProcess
+    private let leader: TerminalLeader
     private let pid: Int32
     private let said: Collector
 
     /// Returns when the program is traced.
-    init(of child: ChildProcess, stoppingAt moment: Moment) throws(TestFault) {
-        self.child = child
+    init(of leader: TerminalLeader, stoppingAt moment: Moment) throws(TestFault) {
+        self.leader = leader
         var frames = tracer_frames(
             proof: LoginAnswerKind.assertion.rawValue, question: LoginVerb.confirm.rawValue)
         var tracer = CTestSupport.tracer()
-        let code = unsafe start_tracer(child.pid, moment.value, &frames, &tracer)
+        let code = unsafe start_tracer(leader.pid, moment.value, &frames, &tracer)
         guard code == 0 else {
             throw .system(call: "fork", subject: "a tracer", code: -code)
         }
@@ -51,7 +51,7 @@ package final class Tracer: Sendable {
     /// Waits until the program has come to the moment and stands still.
     package func expectStop() throws(TestFault) {
         try expect("s", "a stopped program")
-        child.suspend()
+        leader.suspend()
     }
 
     private func expect(_ letter: Character, _ awaited: String) throws(TestFault) {
