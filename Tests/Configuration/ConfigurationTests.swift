@@ -293,4 +293,30 @@ struct ConfigurationRefusalTests {
             _ = fault([UInt8](text.utf8))
         }
     }
+
+    @Test("a list begins with its default where it says so, but for names of accounts and groups")
+    func defaultWord() throws {
+        let settings = try Configuration(files: [
+            (
+                "signet.conf",
+                Array(
+                    """
+                    [login]
+                    terminals = default, new-terminal
+                    accounts = default, !bob
+                    [keyring]
+                    services = default
+                    """.utf8)
+            )
+        ])
+        let standard = Configuration()
+        #expect(
+            settings.words(Settings.loginTerminals)
+                == standard.words(Settings.loginTerminals) + ["new-terminal"])
+        #expect(
+            settings.words(Settings.keyringServices) == standard.words(Settings.keyringServices))
+        #expect(settings.words(Settings.loginAccounts) == ["default", "!bob"])
+        #expect(settings.value(Settings.loginTerminals).text == "default, new-terminal")
+    }
+
 }

@@ -170,10 +170,21 @@ extension Configuration {
         return 0
     }
 
+    /// The word that stands for the words of the default, in lists of words or plain names.
+    private static let defaultWord = "default"
+
     /// Returns the value of a setting that is a list of words; empty if it is of another kind.
+    ///
+    /// The word `default` is replaced by the default, so that a list can add to it. It is not in
+    /// lists of accounts and groups, which may have that name.
     package func words(_ setting: Setting) -> [String] {
-        if case .words(let words) = value(setting) { return words }
-        return []
+        guard case .words(let words) = value(setting) else { return [] }
+        switch setting.accepts {
+        case .words, .plainNames:
+            guard case .words(let standard) = setting.standard else { return words }
+            return words.flatMap { $0 == Self.defaultWord ? standard : [$0] }
+        case .names, .choice, .text, .count, .duration, .numbers: return words
+        }
     }
 }
 
