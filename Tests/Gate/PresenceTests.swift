@@ -223,6 +223,7 @@ struct OutsidePresenceTests {
             let client = machine.client(100, uid: uid)
             for claims in [
                 PresenceClaims(), PresenceClaims(requester: "alice"),
+                PresenceClaims(service: "i3lock"),
                 PresenceClaims(service: "gdm-password"), PresenceClaims(agent: 100),
             ] {
                 #expect(machine.judge(client, claims) == .missing(Detail.outsideSessions))

@@ -35,7 +35,11 @@ struct RequesterTests {
 
     @Test("is another one if the program names another, as su does in someone's session")
     func named() {
-        let (machine, client) = PlayedMachine.inSession(.alice())
+        let machine = PlayedMachine { $0.sessions["c2"] = .alice() }
+        var facts = PlayedProcess.Facts()
+        facts.terminal = DeviceNumber(major: 4, minor: 1)
+        machine.process(100, in: .session("c2"), facts)
+        let client = machine.client(100)
         let service: ServiceName = "su"
         #expect(
             machine.judge(client, PresenceClaims(service: service, requester: "bob"))

@@ -169,6 +169,7 @@ private struct FactsWithoutLogind: PresenceFacts {
     var hasLogind: Bool { false }
     var activeConsole: String? { nil }
     func hold(_ pid: Int32) throws(SystemFault) -> any HeldProcess { try machine.hold(pid) }
+    func processes() throws(SystemFault) -> [Int32] { try machine.processes() }
     func place(of process: any HeldProcess) throws(SystemFault) -> ProcessOrigin {
         try machine.place(of: process)
     }

@@ -115,7 +115,7 @@ struct LockoutTests {
     func cron() throws {
         try signet.setFailures(20, of: HostFixture.alice)
         try host.run(
-            ["pamtester", "locker", "alice", "acct_mgmt", "setcred(PAM_ESTABLISH_CRED)"])
+            ["pamtester", "xlock", "alice", "acct_mgmt", "setcred(PAM_ESTABLISH_CRED)"])
         #expect(try signet.status(HostFixture.alice).lock == .untilPassword)
         #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "passwordAccepted" })
     }

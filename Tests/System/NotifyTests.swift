@@ -55,7 +55,7 @@ struct NotifyTests {
 
     /// Something without a terminal that asks for a finger.
     private func asking(_ account: Account = HostFixture.alice) throws -> Program {
-        try host.start(["pamtester", "locker", account.name, "authenticate"], as: account)
+        try host.start(["pamtester", "xlock", account.name, "authenticate"], as: account)
     }
 
     @Test("name the requester if no terminal does, and disappear when the touch is over")
@@ -63,7 +63,7 @@ struct NotifyTests {
         let notifier = try notifier()
         let asking = try asking()
         try monitor.expect(
-            "string \"locker asks for a fingerprint of alice\"", within: .seconds(20))
+            "string \"xlock asks for a fingerprint of alice\"", within: .seconds(20))
         try monitor.expect("byte 2")
         try signet.touch(Touch.alice, on: .text)
         try asking.expect("successfully authenticated")

@@ -155,7 +155,7 @@ struct PresenceTests {
         arguments: [[], ["-I", "tty=/dev/tty1"], ["-I", "tty=/dev/tty1", "-I", "ruser=alice"]])
     func networkService(_ items: [String]) throws {
         let terminal = try host.terminal(
-            ["pamtester"] + items + ["locker", "alice", "authenticate"], as: HostFixture.root,
+            ["pamtester"] + items + ["xlock", "alice", "authenticate"], as: HostFixture.root,
             in: .unit("openvpn-server@home.service"))
         try expectPassword(terminal, "notAtMachine")
     }
@@ -180,7 +180,7 @@ struct PresenceTests {
     func displayManager() throws {
         func unlock() throws -> Terminal {
             try host.terminal(
-                ["pamtester", "locker", "alice", "authenticate"], as: HostFixture.root,
+                ["pamtester", "xlock", "alice", "authenticate"], as: HostFixture.root,
                 in: .unit("gdm.service"))
         }
         for screen in [HostFixture.Screen.greeter, .session(of: HostFixture.alice)] {

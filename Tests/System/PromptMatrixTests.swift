@@ -15,7 +15,7 @@ enum Asking: String, CaseIterable, Sendable {
         case .su: ("su bob -c 'id -un'", "bob\r\n")
         case .login: ("login alice", "alice@linux$ ")
         case .pamtester:
-            ("pamtester -Itty=$(tty) locker alice authenticate", "successfully authenticated")
+            ("pamtester -Itty=$(tty) xlock alice authenticate", "successfully authenticated")
         }
     }
 

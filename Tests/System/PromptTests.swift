@@ -208,10 +208,10 @@ struct QueueTests {
     @Test("the second continues when the first is killed")
     func killed() throws {
         let first = try host.terminal(
-            ["pamtester", "locker", "alice", "authenticate"], as: HostFixture.root)
+            ["pamtester", "xlock", "alice", "authenticate"], as: HostFixture.root)
         try first.expect(SignetFixture.invitation)
         let second = try host.terminal(["su", "bob", "-c", "id -un"], as: HostFixture.alice)
-        try second.expect("waiting: locker (alice) is using the reader")
+        try second.expect("waiting: xlock (alice) is using the reader")
         first.signal(SIGKILL)
         try second.expectInvitation()
         try signet.touch(Touch.bob)

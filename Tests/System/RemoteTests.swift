@@ -92,7 +92,7 @@ struct LockerTests {
     @Test("hears of alice's touch")
     func own() throws {
         let terminal = try host.terminal(
-            ["pamtester", "locker", "alice", "authenticate"], as: HostFixture.alice)
+            ["pamtester", "xlock", "alice", "authenticate"], as: HostFixture.alice)
         try terminal.expect(SignetFixture.invitation)
         try signet.touch(Touch.alice)
         try terminal.expect("successfully authenticated")
@@ -107,7 +107,7 @@ struct LockerTests {
     @Test("does not hear of bob's")
     func others() throws {
         let terminal = try host.terminal(
-            ["pamtester", "locker", "bob", "authenticate"], as: HostFixture.alice)
+            ["pamtester", "xlock", "bob", "authenticate"], as: HostFixture.alice)
         try terminal.expect("Password: ")
         #expect(!terminal.transcript.contains("reader"))
         try signet.expectDenial("notPermitted")
@@ -120,7 +120,7 @@ struct LockerTests {
         try signet.setFailures(20, of: HostFixture.alice)
         let terminal = try host.terminal(
             [
-                "pamtester", "locker", "alice", "authenticate", "setcred(PAM_ESTABLISH_CRED)",
+                "pamtester", "xlock", "alice", "authenticate", "setcred(PAM_ESTABLISH_CRED)",
             ], as: HostFixture.alice)
         try terminal.expect("Password: ")
         try terminal.sendLine(HostFixture.alice.password)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginMessages
+import LoginProtocol
 
 /// Why a request gets no touch: it is not certain that the user is at the machine.
 extension Detail {
@@ -31,11 +32,39 @@ extension Detail {
     package static let notOnConsole: Text = "the program is not on the active virtual console"
     /// The program is not on a terminal, without logind and with a setting that allows terminals.
     package static let notOnTerminal: Text = "the program is not on a terminal"
+    /// The leader of the terminal's session is not known, or its parent has ended.
+    package static let terminalNotKnown: Text = "the program behind this terminal is not known"
+    /// The program behind the terminal belongs to another session or user.
+    package static let terminalElsewhere: Text =
+        "the program behind this terminal is not in the active session"
+    /// A multiplexer has a client on another machine, or one whose terminal is not known.
+    package static let terminalShared: Text =
+        "this terminal may also be shown in a session that is not at this machine"
+    /// A multiplexer has no client.
+    package static let terminalNotShown: Text = "no session shows this terminal"
+
+    /// The program behind the terminal is not in `login.terminals`; `program` is its name.
+    package static func terminalOf(_ program: Bytes) -> Text {
+        "the program behind this terminal is not a known terminal emulator: \(program)"
+    }
+    /// A service, or a program, that speaks for users of other machines.
+    package static func serviceOfNetwork(_ name: Bytes) -> Text {
+        "it was requested by a service for users of other machines: \(name)"
+    }
+    /// A program without root's rights whose service is not in `login.lockers`.
+    package static func serviceNotLocker(_ service: Bytes) -> Text {
+        "it was requested by a program that is not root's, and no known screen locker: \(service)"
+    }
+    /// A program without a terminal whose service is not in `login.lockers`.
+    package static func serviceWithoutTerminal(_ service: Bytes) -> Text {
+        "it was requested by a program without a terminal that is no known screen locker: \(service)"
+    }
 
     /// All of them.
     package static let presence: [Text] = [
         sessionNotInFront, sessionWithoutSeat, sessionOfAnotherKind, outsideSessions,
         noActiveSession, consoleNotShown, noLoginScreen, severalLoginScreens, agentNotKnown,
         programEnded, programMoved, sessionNotKnown, notOnConsole, notOnTerminal,
+        terminalNotKnown, terminalElsewhere, terminalShared, terminalNotShown,
     ]
 }

@@ -172,6 +172,39 @@ package enum Settings {
             "lxdm.service", "plasmalogin.service", "cosmic-greeter.service",
         ]), accepts: .words,
         purpose: "system units that log users in at a greeter")
+    /// The setting `login.lockers`.
+    ///
+    /// The names that screen lockers pass to libpam: those of their packages in Debian, and of the
+    /// projects' own files. xsecurelock names `common-auth` in Debian and `system-auth` elsewhere.
+    package static let loginLockers = Setting(
+        section: "login", key: "lockers",
+        standard: .words([
+            "i3lock", "swaylock", "hyprlock", "gtklock", "waylock", "xsecurelock", "common-auth",
+            "system-auth", "xscreensaver", "xlock", "vlock", "physlock", "screen", "sxlock",
+            "kde", "kde-fingerprint", "kscreenlocker", "gnome-screensaver", "cinnamon-screensaver",
+            "mate-screensaver", "xfce4-screensaver", "budgie-screensaver", "ukui-screensaver",
+            "ukui-screensaver-qt", "dde-lock", "deepin-screensaver", "light-locker",
+            "cosmic-greeter", "lxqt-screenlock",
+        ]), accepts: .plainNames,
+        purpose: "PAM services of screen lockers: only these may ask without root's rights")
+    /// The setting `login.terminals`.
+    ///
+    /// The names are those that the kernel knows (comm of proc(5), at most 15 bytes). Not listed
+    /// are programs that can also show a terminal on another machine, such as emacs, and those with
+    /// the name of an interpreter, such as java and python3.
+    package static let loginTerminals = Setting(
+        section: "login", key: "terminals",
+        standard: .words([
+            "alacritty", "aterm", "black-box", "blackbox", "code", "codium", "contour",
+            "cool-retro-term", "cosmic-term", "deepin-terminal", "dolphin", "fbterm", "foot",
+            "ghostty", "gnome-terminal-", "guake", "hyper", "io.elementary.t", "kate", "kdevelop",
+            "kgx", "kitty", "konsole", "kterm", "kwrite", "lilyterm", "lxterminal",
+            "mate-terminal", "mlterm", "ptyxis-agent", "pterm", "qterminal", "rio", "roxterm",
+            "rxvt", "sakura", "st", "stterm", "tabby", "terminator", "terminology", "termit",
+            "tilda", "tilix", "urxvt", "urxvtd", "warp", "wezterm-gui", "xfce4-terminal",
+            "xiterm+thai", "xterm", "yakuake", "zutty",
+        ]), accepts: .plainNames,
+        purpose: "programs whose terminals are shown in a window of the session they run in")
 
     /// The setting `keyring.services`.
     ///
@@ -244,7 +277,8 @@ package enum Settings {
         idleExit, connections, connectionsPerUser, touchTimeout, touchTries, touchWaiting,
         ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, loginServices,
         loginAccounts, loginGroups, loginLid, loginSeat, loginOthers, loginWithoutLogind,
-        loginWithoutSeat, loginConsoleUnits, loginDisplayManagers, keyringServices, vaultKind,
+        loginWithoutSeat, loginConsoleUnits, loginDisplayManagers, loginLockers, loginTerminals,
+        keyringServices, vaultKind,
         vaultTPM, vaultRegisters, vaultTimeout, sshGrants, relayAuthorities, relayPin,
         relayConnectTimeout,
         relayTimeout, relayProxy,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Authorization
 import CommandMessages
 import CommandProtocol
 import Configuration
@@ -35,6 +36,9 @@ package struct Presence: Sendable {
     package let seat: String?
     /// The kind of place that the request comes from.
     package let origin: Origin
+    /// The terminal that controls the program that asks, such as `pts/3` or `tty1`, according to
+    /// the kernel; empty if there is none.
+    package let terminal: Bytes
     fileprivate let agent: (any HeldProcess)?
     fileprivate let inquiry: Inquiry
     /// The traces on which the judgement was based; nil if the judgement also depends on something
@@ -46,13 +50,14 @@ package struct Presence: Sendable {
 
     fileprivate init(
         _ inquiry: Inquiry, finding: PresenceFinding, requester: Requester,
-        agent: (any HeldProcess)?,
+        agent: (any HeldProcess)?, terminal: TerminalFinding,
         traces: PresenceTraces?
     ) {
         account = inquiry.account.uid
         self.requester = requester
         seat = finding.seat
         origin = finding.origin
+        self.terminal = terminal.device?.terminalName ?? []
         self.agent = agent
         self.inquiry = inquiry
         self.traces = traces
@@ -71,7 +76,7 @@ private struct Inquiry: Sendable {
 }
 
 /// What a row of the table has found out about the place of a process.
-private struct PresenceFinding {
+struct PresenceFinding {
     /// The owner of the session; nil if no user has logged in yet or the owner is unknown.
     let owner: UInt32?
     let seat: String?
@@ -115,8 +120,8 @@ package struct PresenceExaminer: Sendable {
     /// The seat that the virtual consoles belong to.
     private static let consoleSeat = "seat0"
 
-    private let facts: any PresenceFacts
-    private let policy: PresencePolicy
+    let facts: any PresenceFacts
+    let policy: PresencePolicy
 
     /// Creates an examiner from the configuration and a source of facts.
     package init(_ settings: Configuration, facts: any PresenceFacts = MachineFacts()) {
@@ -163,13 +168,14 @@ package struct PresenceExaminer: Sendable {
     /// Verifies that the same evidence would be given now.
     ///
     /// The lookups are skipped if the traces of the first judgement are unchanged. Throws the
-    /// denial of a new judgement, or `changedMeanwhile` if requester, seat, origin or agent differ
-    /// or the agent has ended.
+    /// denial of a new judgement, or `changedMeanwhile` if requester, seat, origin, terminal or agent
+    /// differ or the agent has ended.
     package func examine(_ presence: Presence) throws(Denial) {
         if let before = presence.traces, before == traces(of: presence.inquiry) { return }
         let now = try judge(presence.inquiry)
         guard now.requester == presence.requester, now.seat == presence.seat,
-            now.origin == presence.origin, now.agent?.pid == presence.agent?.pid,
+            now.origin == presence.origin, now.terminal == presence.terminal,
+            now.agent?.pid == presence.agent?.pid,
             presence.agent?.hasEnded != true
         else { throw .changed }
     }
@@ -192,10 +198,6 @@ package struct PresenceExaminer: Sendable {
         let subject = try subject(of: inquiry)
         let finding = try finding(for: subject, account: inquiry.account)
         let requester = try requester(of: inquiry, finding: finding, subject: subject)
-        // Check this last: the lookups by pid concerned these processes only if both still exist.
-        guard inquiry.client.process?.hasEnded == false, !subject.process.hasEnded else {
-            throw .notAtMachine(Detail.programEnded)
-        }
         if requester.uid != inquiry.account.uid {
             switch inquiry.others {
             case .allowed: break
@@ -203,9 +205,62 @@ package struct PresenceExaminer: Sendable {
             case .asConfigured, .refused: throw .other(requester)
             }
         }
+        try checkWhatAsks(inquiry)
+        let terminal = try shownTerminal(of: subject, in: finding, for: inquiry)
+        // Check this last: the lookups by pid concerned these processes only if both still exist.
+        guard inquiry.client.process?.hasEnded == false, !subject.process.hasEnded else {
+            throw .notAtMachine(Detail.programEnded)
+        }
         return Presence(
             inquiry, finding: finding, requester: requester, agent: subject.agent,
-            traces: subject.agent == nil && finding.owner == inquiry.account.uid ? traces : nil)
+            terminal: terminal,
+            traces: subject.agent == nil && finding.owner == inquiry.account.uid
+                && terminal.isLasting ? traces : nil)
+    }
+
+    // MARK: What asks
+
+    /// Verifies that the program asks for its own user, as far as its service and its name tell.
+    ///
+    /// A program without root's rights proves nothing about whom it asks for, so it may only be a
+    /// screen locker. What serves users of other machines gets no touch, wherever it runs: a VNC
+    /// server runs in the session of the user at the machine, and asks about its viewer. Requests
+    /// without a PAM service are Signet's own commands.
+    private func checkWhatAsks(_ inquiry: Inquiry) throws(Denial) {
+        let program = inquiry.client.programName ?? []
+        guard !NetworkService.hasProgram(program) else {
+            throw .notAtMachine(Detail.serviceOfNetwork(program))
+        }
+        guard let service = inquiry.claims.service else { return }
+        guard !NetworkService.has(service) else {
+            throw .notAtMachine(Detail.serviceOfNetwork(service.bytes))
+        }
+        guard inquiry.isRoot || policy.isLocker(service) else {
+            throw .notAtMachine(Detail.serviceNotLocker(service.bytes))
+        }
+    }
+
+    /// Verifies that the terminal of a program in a session is shown at the machine.
+    ///
+    /// Without one, a login shows its question somewhere else, and only a screen locker is known to
+    /// show it on the screen. Other places than sessions state themselves which terminal or screen
+    /// counts.
+    private func shownTerminal(
+        of subject: Subject, in finding: PresenceFinding, for inquiry: Inquiry
+    ) throws(Denial) -> TerminalFinding {
+        switch finding.origin {
+        case .session, .displaySession:
+            let terminal = try terminal(of: subject.process, in: finding)
+            if terminal.device == nil, finding.seat != nil, subject.agent == nil,
+                let service = inquiry.claims.service, !policy.isLocker(service)
+            {
+                throw .notAtMachine(Detail.serviceWithoutTerminal(service.bytes))
+            }
+            return terminal
+        case .loginScreen, .console, .withoutLogind:
+            let device = try known { () throws(SystemFault) in try subject.process.terminal() }
+            return TerminalFinding(device: device, isLasting: true)
+        }
     }
 
     /// Returns the traces of a request whose judgement depends on nothing else.
@@ -237,9 +292,7 @@ package struct PresenceExaminer: Sendable {
         // A program of the user's service manager, outside sessions: the user's display session
         // counts.
         case .place(.userManager(let uid)):
-            let display = try known { () throws(SystemFault) in try facts.displaySession(of: uid) }
-            guard let session = display else { throw .notAtMachine(Detail.noActiveSession) }
-            return try finding(in: session, origin: .displaySession(session.id))
+            return try displaySession(of: uid)
         // A display manager's worker: a seat must show a greeter, or a session of the account,
         // which the worker then unlocks.
         case .place(.systemUnit(let unit)) where subject.isRoot && policy.isDisplayManager(unit):
@@ -257,10 +310,17 @@ package struct PresenceExaminer: Sendable {
         }
     }
 
+    /// Accepts the display session of a user, on the same conditions as the session of a program.
+    func displaySession(of uid: UInt32) throws(Denial) -> PresenceFinding {
+        let display = try known { () throws(SystemFault) in try facts.displaySession(of: uid) }
+        guard let session = display else { throw .notAtMachine(Detail.noActiveSession) }
+        return try finding(in: session, origin: .displaySession(session.id))
+    }
+
     /// Accepts a local, active session of class `user`.
     ///
     /// It must be at a seat, unless `login.without-seat` allows others.
-    private func finding(
+    func finding(
         in session: LoginSession, origin: Presence.Origin
     ) throws(Denial) -> PresenceFinding {
         guard !session.isRemote else { throw Denial(.remoteSession) }
@@ -300,7 +360,7 @@ package struct PresenceExaminer: Sendable {
     /// The console is the instance of the unit's name, such as `tty1` of `getty@tty1.service`, else
     /// the controlling terminal. A login on any other terminal, such as a serial console, is
     /// accepted only if `login.without-seat` allows it.
-    private func console(
+    func console(
         of unit: String, process: any HeldProcess
     ) throws(Denial) -> PresenceFinding {
         let origin = Presence.Origin.console(unit: unit)
@@ -439,12 +499,12 @@ package struct PresenceExaminer: Sendable {
 
     // MARK: Looking up
 
-    private func session(_ id: String) throws(Denial) -> LoginSession {
+    func session(_ id: String) throws(Denial) -> LoginSession {
         try known { () throws(SystemFault) in try facts.session(id) }
     }
 
     /// Runs a lookup; a lookup that fails gives no evidence, and the request is denied.
-    private func known<Value>(
+    func known<Value>(
         _ lookup: () throws(SystemFault) -> Value
     ) throws(Denial) -> Value {
         do throws(SystemFault) {

@@ -19,6 +19,8 @@ package protocol HeldProcess: Sendable {
     func parent() throws(SystemFault) -> Int32
     /// Returns the name of the program, as it calls itself.
     func name() throws(SystemFault) -> [UInt8]
+    /// Returns the pid of the process that leads the session of setsid(2).
+    func terminalSession() throws(SystemFault) -> Int32
     /// Returns the controlling terminal according to the kernel; nil if there is none.
     func terminal() throws(SystemFault) -> DeviceNumber?
     /// Returns the real uid.
@@ -40,6 +42,8 @@ package protocol PresenceFacts: Sendable {
     var activeConsole: String? { get }
     /// Holds the process that has this pid now.
     func hold(_ pid: Int32) throws(SystemFault) -> any HeldProcess
+    /// Returns the pids of all processes that there are now.
+    func processes() throws(SystemFault) -> [Int32]
     /// Returns the session, service manager or unit that a process belongs to.
     func place(of process: any HeldProcess) throws(SystemFault) -> ProcessOrigin
     /// Returns a session by its id.
@@ -69,14 +73,19 @@ package struct PresenceTraces: Equatable, Sendable {
     /// The process's control groups, the contents of /proc/PID/cgroup.
     let groups: Bytes
     let realUID: UInt32
+    /// The controlling terminal.
+    let terminal: DeviceNumber?
     /// The stamp of the file in which logind records the session; logind replaces the file with
     /// each change.
     let session: FileStamp
 
     /// Creates traces from their values.
-    package init(groups: Bytes, realUID: UInt32, session: FileStamp) {
+    package init(
+        groups: Bytes, realUID: UInt32, terminal: DeviceNumber?, session: FileStamp
+    ) {
         self.groups = groups
         self.realUID = realUID
+        self.terminal = terminal
         self.session = session
     }
 }
@@ -115,6 +124,8 @@ package struct MachineFacts: PresenceFacts {
     package func hold(_ pid: Int32) throws(SystemFault) -> any HeldProcess {
         try ProcessHandle.holding(pid)
     }
+
+    package func processes() throws(SystemFault) -> [Int32] { try ProcessHandle.all() }
 
     package func place(of process: any HeldProcess) throws(SystemFault) -> ProcessOrigin {
         try ProcessOrigin(of: process.pid)
@@ -163,9 +174,13 @@ package struct MachineFacts: PresenceFacts {
         guard let record = FileStamp(ofFileAt: "/run/systemd/sessions/\(session)"),
             record.isSettled(at: now),
             let groups = try? readFile("/proc/\(process.pid)/cgroup", cap: Self.longestGroups),
-            groups.count <= Self.longestGroups, let real = try? process.realUID(),
-            !process.hasEnded
+            groups.count <= Self.longestGroups
         else { return nil }
-        return PresenceTraces(groups: groups, realUID: real, session: record)
+        do throws(SystemFault) {
+            let traces = PresenceTraces(
+                groups: groups, realUID: try process.realUID(), terminal: try process.terminal(),
+                session: record)
+            return process.hasEnded ? nil : traces
+        } catch { return nil }
     }
 }

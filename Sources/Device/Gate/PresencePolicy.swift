@@ -27,6 +27,9 @@ struct PresencePolicy: Sendable {
     let allowsWithoutSeat: Bool
     /// The requirement for requests where logind does not run.
     let withoutLogind: WithoutLogind
+    /// The names of terminal emulators, as programs call themselves.
+    let terminals: Set<String>
+    private let lockers: Set<String>
     private let consoleUnits: Set<String>
     private let displayManagers: Set<String>
 
@@ -36,8 +39,23 @@ struct PresencePolicy: Sendable {
         allowsWithoutSeat = settings.word(Settings.loginWithoutSeat) == Settings.allow
         withoutLogind =
             WithoutLogind(rawValue: settings.word(Settings.loginWithoutLogind)) ?? .consoles
+        // The kernel knows the first bytes of a program's name.
+        terminals = Set(
+            settings.words(Settings.loginTerminals).map {
+                String(decoding: $0.utf8.prefix(Self.longestProgramName), as: UTF8.self)
+            })
+        lockers = Set(settings.words(Settings.loginLockers))
         consoleUnits = Set(settings.words(Settings.loginConsoleUnits))
         displayManagers = Set(settings.words(Settings.loginDisplayManagers))
+    }
+
+    /// TASK_COMM_LEN of the kernel, without the NUL.
+    private static let longestProgramName = 15
+
+    /// Whether a PAM service is that of a screen locker, which may ask without root's rights.
+    func isLocker(_ service: ServiceName) -> Bool {
+        guard let name = String(validating: service.bytes, as: UTF8.self) else { return false }
+        return lockers.contains(name)
     }
 
     /// Whether a system unit, or the template that it is an instance of, logs users in at consoles.
@@ -66,8 +84,8 @@ package enum OtherAccounts: Sendable {
 /// Any claim can lead to a denial. The claims of a root client also name the requester or polkit's
 /// agent; those fields are ignored for other clients.
 package struct PresenceClaims: Equatable, Sendable {
-    /// The name of the PAM service.
-    package var service: ServiceName
+    /// The name of the PAM service; nil for Signet's own commands, which have none.
+    package var service: ServiceName?
     /// The remote host, PAM_RHOST.
     package var remoteHost: Bytes
     /// The requesting user, PAM_RUSER; ignored unless the client is root.
@@ -79,7 +97,7 @@ package struct PresenceClaims: Equatable, Sendable {
 
     /// Creates claims from their values.
     package init(
-        service: ServiceName = .none, remoteHost: Bytes = [], requester: AccountName = .none,
+        service: ServiceName? = nil, remoteHost: Bytes = [], requester: AccountName = .none,
         agent: UInt32? = nil,
         agentUser: UInt32? = nil
     ) {

@@ -91,6 +91,17 @@ package struct DeviceNumber: Equatable, Sendable {
     package var virtualConsole: UInt32? {
         major == 4 && (1...63).contains(minor) ? minor : nil
     }
+
+    /// The name of this terminal below `/dev`, such as `pts/3` or `tty1`; nil for any other device.
+    package var terminalName: [UInt8]? {
+        if let number = pseudoTerminal { return Array("pts/\(number)".utf8) }
+        if let number = virtualConsole { return Array("tty\(number)".utf8) }
+        // Serial lines; see serial(4).
+        return major == 4 && minor >= 64 ? Array("ttyS\(minor - 64)".utf8) : nil
+    }
+
+    /// The number of this pseudo-terminal, pts(4): 3 is `/dev/pts/3`; nil for any other device.
+    package var pseudoTerminal: UInt32? { major == 136 ? minor : nil }
 }
 
 /// Properties of a process that the kernel reveals to every user; proc(5).
@@ -110,6 +121,14 @@ extension ProcessHandle {
     /// The program itself can change it.
     package func name() throws(SystemFault) -> [UInt8] {
         [UInt8](try contents("comm").prefix { $0 != UInt8(ascii: "\n") })
+    }
+
+    /// Reads the id of the session in the sense of setsid(2), which is the pid of its leader; 0 if
+    /// the leader is in another pid namespace.
+    package func terminalSession() throws(SystemFault) -> Int32 {
+        let fields = try statusFields()
+        guard let session = Int32(fields[3]) else { throw malformed("stat") }
+        return session
     }
 
     /// Reads the controlling terminal; nil if the process has none.
@@ -168,6 +187,13 @@ extension ProcessHandle {
         guard bytes.count <= Self.cap else { throw malformed(name) }
         guard !hasEnded else { throw SystemFault("read", on: "/proc/\(pid)/\(name)", code: ESRCH) }
         return bytes
+    }
+
+    /// Returns the ids of all processes that there are now.
+    package static func all() throws(SystemFault) -> [Int32] {
+        do throws(FileFault) {
+            return try Directory.open("/proc").list().compactMap { Int32($0) }
+        } catch { throw SystemFault("opendir", on: "/proc", code: EIO) }
     }
 
     private func malformed(_ name: String) -> SystemFault {

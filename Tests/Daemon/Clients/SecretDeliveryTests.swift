@@ -70,7 +70,7 @@ extension SecondDaemonTests {
             try alone.send(.secretPart([1]))
             #expect(try alone.end() == [.denial(Denial(.badRequest))])
             let touching = try fixture.client(.daemon)
-            try touching.send(.login(.daemon))
+            try touching.send(.login(.daemon, service: "i3lock"))
             try touching.wait(for: .touch)
             try touching.send(.secretPart([1]))
             #expect(try touching.end().contains(.denial(Denial(.badRequest))))

@@ -15,8 +15,8 @@ extension DaemonTests {
             #expect(enrolled == DoneAnswer(finger: .rightIndex, prints: 1, state: .valid))
             for person in [Person.root, .daemon] {
                 let answer = try fixture.touch(
-                    .login(.daemon, challenge: UInt8(person.uid)), with: ["one"],
-                    client: fixture.client(person))
+                    .login(.daemon, challenge: UInt8(person.uid), service: "i3lock"),
+                    with: ["one"], client: fixture.client(person))
                 let assertion = try #require(answer.assertion)
                 let statement = try Statement(parsing: assertion.statement)
                 #expect(statement.challenge == .sample(repeating: UInt8(person.uid)))

@@ -63,13 +63,13 @@ extension DaemonTests {
         @Test("is not sent where no finger would be asked for, and then nothing is noted")
         func refusals() throws {
             let fixture = try DaemonFixture(
-                [.text], configuration: "[login]\nservices = !sshd\naccounts = !bin\n")
+                [.text], configuration: "[login]\nservices = !su\naccounts = !bin\n")
             try fixture.setLid("state:      closed\n")
             #expect(try fixture.ask(request()).reason == .lidClosed)
             try fixture.setLid("state:      open\n")
             #expect(try fixture.ask(request(presence: .background)).reason == .inBackground)
             #expect(try fixture.ask(request(presence: .noTerminal)).reason == .inBackground)
-            #expect(try fixture.ask(request(service: "sshd")).reason == .notServed)
+            #expect(try fixture.ask(request(service: "su")).reason == .notServed)
             #expect(try fixture.ask(request(.bin)).reason == .notServed)
             let nobody = Person(name: "no-such-account", uid: 1)
             #expect(try fixture.ask(request(nobody)).reason == .unknownAccount)

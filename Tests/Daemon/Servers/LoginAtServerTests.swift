@@ -253,7 +253,9 @@ extension SecondDaemonTests {
             let file = fixture.daemon.directory + "/tokens/\(Person.daemon.uid)"
             #expect(unsafe access(file, F_OK) != 0)
             // Not where the account asks itself: what lies there is for root's sessions.
-            let own = try logIn(fixture, request(fixture, token: .file), as: .daemon)
+            var locker = request(fixture, token: .file)
+            locker.service = "i3lock"
+            let own = try logIn(fixture, locker, as: .daemon)
             #expect(own.assertion?.server?.hasTokenFile == false)
             let filed = try logIn(fixture, request(fixture, token: .file))
             #expect(filed.assertion?.server?.hasTokenFile == true)

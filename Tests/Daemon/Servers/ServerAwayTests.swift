@@ -85,8 +85,10 @@ extension SecondDaemonTests {
             let honest = try latest()
             server.answering(yes(at: 0))
             // The account itself, which may name any server and key.
+            var locker = request()
+            locker.service = "i3lock"
             let own = try fixture.touchEach(
-                .authenticate(request()), with: "one", client: fixture.client(.daemon))
+                .authenticate(locker), with: "one", client: fixture.client(.daemon))
             #expect(own.assertion != nil)
             #expect(try latest() >= honest)
             cut()

@@ -18,9 +18,9 @@ extension DaemonTests {
             try first.send(.login(.daemon))
             try first.wait(for: .touch)
             let second = try fixture.client(.bin)
-            try second.send(.login(.bin, tries: 1))
+            try second.send(.login(.bin, service: "i3lock", tries: 1))
             let who = try second.wait(for: .waiting).subject ?? []
-            #expect(String(decoding: who, as: UTF8.self) == "sudo (daemon, pts/3)")
+            #expect(String(decoding: who, as: UTF8.self) == "sudo (daemon)", "no terminal is the client's")
             #expect(try fixture.status(of: .bin).prints == 1, "status is answered meanwhile")
             try fixture.storage.send(.scan("one"))
             #expect(try first.last().assertion != nil)
@@ -37,16 +37,16 @@ extension DaemonTests {
             var clients: [TestClient] = []
             for place in 0..<3 {
                 let client = try fixture.client(.daemon)
-                try client.send(.login(.daemon))
+                try client.send(.login(.daemon, service: "i3lock"))
                 try client.wait(for: place == 0 ? .touch : .waiting)
                 clients.append(client)
             }
-            let refused = try fixture.client(.daemon).ask(.login(.daemon))
+            let refused = try fixture.client(.daemon).ask(.login(.daemon, service: "i3lock"))
             #expect(refused.reason == .queueFull)
             // What it is for is believed of root's programs alone.
-            #expect(refused.denial?.subject == Bytes("sudo (daemon, pts/3)".utf8))
+            #expect(refused.denial?.subject == Bytes("i3lock (daemon)".utf8))
             let other = try fixture.client(.bin)
-            try other.send(.login(.bin))
+            try other.send(.login(.bin, service: "i3lock"))
             try other.wait(for: .waiting)
             try clients[0].send(.cancel)
             #expect(try clients[0].last().reason == .cancelled)

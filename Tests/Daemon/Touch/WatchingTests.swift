@@ -105,11 +105,12 @@ extension DaemonTests {
                     account: name, timeoutMilliseconds: 20_000, reason: Bytes(bad.utf8))
                 #expect(try own.ask(request).reason == .badRequest, "'\(bad)'")
             }
-            let login = try fixture.touch(.login(.daemon), with: ["one"], client: own)
+            let login = try fixture.touch(
+                .login(.daemon, service: "i3lock"), with: ["one"], client: own)
             #expect(login.assertion != nil)
             // What is confirmed is believed of programs with root's rights alone.
-            #expect(try watcher.next() == event(4, "sudo", "", isOver: false))
-            #expect(try watcher.next() == event(4, "sudo", "", isOver: true))
+            #expect(try watcher.next() == event(4, "i3lock", "", isOver: false))
+            #expect(try watcher.next() == event(4, "i3lock", "", isOver: true))
             let statement = try #require(
                 login.assertion.flatMap { try? Statement(parsing: $0.statement) })
             #expect(statement.purpose.isEmpty && statement.command.isEmpty)

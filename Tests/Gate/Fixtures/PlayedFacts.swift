@@ -18,6 +18,8 @@ final class PlayedProcess: HeldProcess {
         var parents: [Int32] = [1]
         var name = "sh"
         var terminal: DeviceNumber?
+        /// The leader of its session; nil for itself.
+        var terminalSession: Int32?
         var realUID: UInt32 = 0
         var loginUID: UInt32?
     }
@@ -47,6 +49,7 @@ final class PlayedProcess: HeldProcess {
 
     func name() throws(SystemFault) -> [UInt8] { try read { Array($0.name.utf8) } }
     func terminal() throws(SystemFault) -> DeviceNumber? { try read(\.terminal) }
+    func terminalSession() throws(SystemFault) -> Int32 { try read { $0.terminalSession } ?? pid }
     func realUID() throws(SystemFault) -> UInt32 { try read(\.realUID) }
     func loginUID() throws(SystemFault) -> UInt32? { try read(\.loginUID) }
 
@@ -115,6 +118,10 @@ final class PlayedMachine: PresenceFacts {
             throw SystemFault("pidfd_open", code: ESRCH)
         }
         return process
+    }
+
+    func processes() throws(SystemFault) -> [Int32] {
+        state.withLock { $0.processes.keys.sorted() }
     }
 
     func place(of process: any HeldProcess) throws(SystemFault) -> ProcessOrigin {

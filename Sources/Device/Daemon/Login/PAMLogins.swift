@@ -89,6 +89,10 @@ extension PAMLogins {
         var plan = plan(request, account: account)
         let end = plan.end
         let presence = try await guards.admit(plan, client: client)
+        if client.peer.uid != 0 {
+            request.dropTerminal(unless: presence.terminal)
+            plan.login = request
+        }
         try pendingChanges.check(request, account: account, requester: presence.requester)
         guard let server = try await serverLogins.loginAtServer(request, account: account) else {
             return try await authenticateHere(
@@ -214,6 +218,15 @@ extension AuthenticateRequest {
     fileprivate mutating func dropCommand() {
         purpose = []
         commandDigest = []
+    }
+
+    /// Removes the terminal, which would be signed, unless it is the one that controls the program.
+    ///
+    /// PAM_TTY is what the application says; only of programs that run as root it is believed.
+    fileprivate mutating func dropTerminal(unless actual: Bytes) {
+        let device = Bytes("/dev/".utf8)
+        let name = terminal.starts(with: device) ? Bytes(terminal.dropFirst(5)) : terminal
+        if name != actual { terminal = [] }
     }
 }
 

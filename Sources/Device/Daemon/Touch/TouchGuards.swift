@@ -72,7 +72,7 @@ extension TouchGuards {
         let evidence = try examiner.evidence(
             for: client.process, account: plan.account,
             claims: PresenceClaims(
-                service: login?.service ?? .none, remoteHost: login?.remoteHost ?? [],
+                service: login?.service, remoteHost: login?.remoteHost ?? [],
                 requester: login?.requester ?? .none, agent: login?.agent,
                 agentUser: login?.agentUser),
             others: others(rule, client: client))

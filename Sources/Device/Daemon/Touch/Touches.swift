@@ -101,7 +101,7 @@ extension Touches {
                 by: presence.requester)
         }
         return Asker(
-            service: login.service, terminal: login.terminal, purpose: login.purpose,
+            service: login.service, terminal: presence.terminal, purpose: login.purpose,
             by: presence.requester)
     }
 
