@@ -26,6 +26,7 @@ extension Machine {
             let names = UnknownNames(files: files, nameService: nameService, stacks: stacks)
             findings += names.all(configuration).map(NameCheck.finding)
             findings += AllowanceCheck(files: files, configuration: configuration).findings()
+            findings += NetworkStackCheck.findings(on: configuration)
         }
         let state = StateFileCheck(files: files, nameService: nameService, isRoot: isRoot)
         findings += state.findings()

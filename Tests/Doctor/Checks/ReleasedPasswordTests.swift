@@ -208,7 +208,7 @@ struct KeyringOptionTests {
         #expect(found.map(\.code) == ["keyring-remote"])
         #expect(found.first?.level == .danger)
         let plain = stack.replacing(" keyring", with: "")
-        #expect(try codes(plain, service: service, keyring: service) == [])
+        #expect(try codes(plain, service: service, keyring: service) == ["network-line"])
         let shared = [service: "@include common-auth\n", "common-auth": profile]
         #expect(try findings(shared).isEmpty)
         #expect(

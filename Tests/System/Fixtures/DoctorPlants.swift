@@ -159,6 +159,10 @@ struct Plant: Sendable, CustomStringConvertible {
             "printf '\(touch) keyring\\nauth required pam_unix.so\\n' > \(pam)/openvpn",
             .line("rm \(pam)/openvpn")),
         Plant(
+            "network-line", "tigervnc",
+            "printf '\(touch)\nauth required pam_unix.so\n' > \(pam)/tigervnc",
+            .line("rm \(pam)/tigervnc")),
+        Plant(
             "typing-blocked", "lightdm",
             "printf '\(touch)\\n@include common-auth\\n' > \(pam)/lightdm",
             .line("rm \(pam)/lightdm")),
@@ -168,7 +172,7 @@ struct Plant: Sendable, CustomStringConvertible {
             .line("rm /var/lib/pam/auth")),
         Plant(
             "module-unused", nil,
-            "for s in sudo su login locker; do "
+            "for s in sudo su login xlock; do "
                 + "printf '@include common-auth\\n' > \(pam)/$s; done", .services),
         Plant("password-stack-missing", nil, "rm \(pam)/signet"),
         Plant(
@@ -241,6 +245,8 @@ struct Plant: Sendable, CustomStringConvertible {
         lists("others-allowed", "login.others", "others = warn"),
         withoutLogind("anyone-allowed", "any"), withoutLogind("terminals-allowed", "terminals"),
         lists("seatless-allowed", "login.without-seat", "without-seat = allow"),
+        lists("locker-remote", "tigervnc", "lockers = i3lock, tigervnc"),
+        lists("terminal-ambiguous", "python3", "terminals = default, python3"),
         lists("grants-allowed", "ssh.grants", "[ssh]\\ngrants = allow"),
         lists("service-unknown", "sduo", "services = !sduo"),
         lists("account-unknown", "aliec", "accounts = !root, !aliec"),

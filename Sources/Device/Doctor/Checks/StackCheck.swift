@@ -48,6 +48,7 @@ struct StackCheck {
         let chain = stacks.chain(of: service, type: .auth)
         guard let first = chain.indices(of: .signet).first else { return lines.strayRemarks() }
         let remarks = lines.strayRemarks() + lines.remarks() + keyring.remarks(on: service)
+            + NetworkStackCheck.remarks(on: service, in: stacks)
         // If libpam rejects the whole service, what its modules would do is irrelevant.
         guard !chain.isAborted else { return remarks }
         let file = chain.handlers[first].place.whole
