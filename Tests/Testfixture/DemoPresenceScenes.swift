@@ -10,6 +10,16 @@ extension DemoSet {
                 + "her own. He gets only a password prompt; her touch serves her own command.",
             play: others),
         DemoScene(
+            title: "A viewer of alice's screen is asked for the password",
+            about: "A VNC server in alice's session asks PAM about a viewer on another machine, "
+                + "with her name, while she runs a command. Her touch is for her command only.",
+            play: viewer),
+        DemoScene(
+            title: "A web terminal gets no touch",
+            about: "alice has opened a shell in her browser, with ttyd. The reader is not used for "
+                + "a terminal that may be shown on another machine.",
+            play: webTerminal),
+        DemoScene(
             title: "A stopped sudo is too late",
             about: "It is stopped with SIGSTOP while alice touches the reader. The proof is valid "
                 + "for one second; the next touch counts only for the next request.",
@@ -31,6 +41,45 @@ extension DemoSet {
             !$0.contains("the reader") && !$0.contains("alice@linux$")
         }
         su.hangUp()
+    }
+
+    private static func viewer(_ set: DemoSet) throws {
+        try set.host.writeService(
+            "tigervnc",
+            """
+            auth [success=done conv_err=die default=ignore] pam_signet.so
+            auth required pam_unix.so nodelay try_first_pass
+            account required pam_unix.so
+
+            """)
+        let terminal = try set.alice("sudo", "whoami")
+        try set.seeInvitation(terminal)
+        // As such a server does: without root's rights, in her session.
+        set.screen.act("somebody elsewhere opens a VNC viewer and gives alice's name")
+        set.screen.command("vncviewer linux", prompt: "elsewhere:~$ ")
+        let viewer = try set.host.terminal(
+            ["pamtester", "tigervnc", "alice", "authenticate"], as: HostFixture.alice,
+            copyingTo: set.screen.terminals)
+        try set.see("Password: ", on: viewer)
+        try set.touch(.aliceRight)
+        try set.seeRoot(terminal)
+        set.screen.act("the viewer's user types a wrong password")
+        try viewer.sendLine("a guess")
+        try set.see("Authentication failure", on: viewer)
+        try set.check("the viewer was asked for the password, and did not get in", viewer) {
+            !$0.contains("touch the reader") && !$0.contains("successfully")
+        }
+    }
+
+    private static func webTerminal(_ set: DemoSet) throws {
+        set.screen.command("sudo whoami", prompt: "alice@linux:~ (ttyd)$ ")
+        let terminal = try set.host.terminal(
+            ["sudo", "whoami"], as: HostFixture.alice, heldBy: "ttyd",
+            copyingTo: set.screen.terminals)
+        try set.see("the program behind this terminal is not a known terminal", on: terminal)
+        try set.see(sudoPrompt, on: terminal)
+        try set.typePassword(terminal)
+        try set.seeRoot(terminal)
     }
 
     private static func late(_ set: DemoSet) throws {
