@@ -48,7 +48,7 @@ enum NetworkStackCheck {
                 (\(place.shown))
                 """,
             why: """
-                nobody can touch this machine's reader from another one, so the line has no \
+                users of other machines cannot touch the reader here, so the line has no \
                 effect: such services get no touch. Remove it
                 """,
             mend: Remedy.edit(place))
