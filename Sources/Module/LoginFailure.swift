@@ -131,7 +131,7 @@ extension LoginDenial {
             .serverUnreachable,
             .unknownServer,
             .serverKeyInvalidated, .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack,
-            .passwordOnly:
+            .passwordOnly, .settingsNotUnderstood:
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         }
     }
@@ -158,7 +158,8 @@ extension LoginDenialReason {
             .changedMeanwhile, .serverUnreachable,
             .serverRefused, .unknownServer,
             .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked,
-            .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack, .passwordOnly:
+            .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack, .passwordOnly,
+            .settingsNotUnderstood:
             false
         }
     }

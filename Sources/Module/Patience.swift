@@ -153,7 +153,7 @@ extension LoginDenial {
             .platformChanged, .fingersClosed, .notServed, .inBackground, .otherRequester,
             .otherSeat, .answerTooLate, .changedMeanwhile, .serverRefused, .unknownServer,
             .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked,
-            .serverTooLongAgo, .clockSetBack:
+            .serverTooLongAgo, .clockSetBack, .settingsNotUnderstood:
             return .lasting
         }
     }

@@ -41,6 +41,6 @@ struct ProtocolNameTests {
         for reason in LoginDenialReason.allCases {
             #expect(DenialReason(rawValue: reason.rawValue).map { "\($0)" } == "\(reason)")
         }
-        #expect(LoginDenialReason.allCases.count == 47)
+        #expect(LoginDenialReason.allCases.count == 48)
     }
 }

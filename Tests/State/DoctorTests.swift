@@ -36,9 +36,8 @@ struct DoctorTests {
         let all = Set(Layout.entries(of: fixture.scratch.at("private")))
         #expect(
             all == [
-                "accounts", "comparisons", "host-secret", "offers", "reader-work", "stored",
-                "template-keys",
-                "tpm-root",
+                "accounts", "comparisons", "host-secret", "offers", "reader-work", "settings",
+                "stored", "template-keys", "tpm-root",
             ])
         let root = try installed()
         #expect(findings(below: root) == [])
@@ -49,6 +48,7 @@ struct DoctorTests {
 
     private func keepMachine() throws {
         try fixture.state.keep(EnrolmentOffers())
+        try fixture.state.keep(StoredSettings(text: Array("[login]\naccounts = !bob\n".utf8)))
         var work = ReaderWork()
         work.enrolling = [
             ReaderStorage(

@@ -53,7 +53,9 @@ struct DaemonLifeTests {
         #expect(try activator.expectEnd().ending == .exited(0))
     }
 
-    @Test("a mistake in the configuration is reported with file and line, and logins still work")
+    @Test(
+        "a mistake in the configuration asks for no finger, names file and line, and leaves the password"
+    )
     func badConfiguration() throws {
         let signet = try SignetFixture.inhabited()
         try signet.stop()
@@ -65,10 +67,34 @@ struct DaemonLifeTests {
             $0.priority == 3 && $0.message.contains("\(Self.configuration):3")
         }
         let terminal = try sudo(on: signet)
-        try terminal.expectInvitation()
+        try terminal.expect(
+            "no finger is asked for until an administrator corrects this: \(Self.configuration):3: "
+        )
+        try terminal.expect("assword")
         try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
+        try signet.expectDenial("settingsNotUnderstood")
+    }
+
+    @Test(
+        "settings that were understood stay in force after a mistake, and exclude whom they excluded"
+    )
+    func lastGoodConfiguration() throws {
+        let signet = try SignetFixture.inhabited()
+        for text in ["[login]\nservices = !su\n", "[login]\nservices = !su\n[daemon]\nidle = 9s\n"]
+        {
+            try signet.stop()
+            try signet.host.write(Self.configuration, text)
+            try signet.start()
+        }
+        #expect(try signet.status(HostFixture.alice).configurationFault != nil)
+        let terminal = try sudo(on: signet)
+        try terminal.expectInvitation()
+        try terminal.sendLine(HostFixture.alice.password)
+        try terminal.expect("root\r\n")
+        let settings = try signet.host.run(["cat", "/var/lib/signet/private/settings"]).output
+        #expect(settings.contains("services = !su"))
     }
 
     @Test("without a waiting place, the second login sees who is served, and the password works")

@@ -211,6 +211,9 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case passwordOnly = 120
     /// `ssh.grants` does not allow that one touch serves for several ssh signatures.
     case sshGrantsOff = 135
+    /// The settings cannot be understood, and no earlier ones are stored. `subject`: the mistake,
+    /// with file and line.
+    case settingsNotUnderstood = 136
 }
 
 /// A denial of any request, with the details that the user needs to continue.

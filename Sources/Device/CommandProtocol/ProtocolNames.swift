@@ -153,6 +153,7 @@ extension DenialReason: ProtocolNamed {
         case .sshApplicationRefused: "sshApplicationRefused"
         case .passwordOnly: "passwordOnly"
         case .sshGrantsOff: "sshGrantsOff"
+        case .settingsNotUnderstood: "settingsNotUnderstood"
         }
     }
 }

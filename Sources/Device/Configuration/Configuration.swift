@@ -65,6 +65,20 @@ package struct Configuration: Sendable {
     /// Whether no file sets the setting.
     package func isDefault(_ setting: Setting) -> Bool { origins[setting.name] == nil }
 
+    /// The settings that the files set, as one file would set them; empty if they set none.
+    package var text: String {
+        var (text, section) = ("", "")
+        for setting in table {
+            guard let value = values[setting.name] else { continue }
+            if setting.section != section {
+                section = setting.section
+                text += "[\(section)]\n"
+            }
+            text += "\(setting.key) = \(value.text)\n"
+        }
+        return text
+    }
+
     /// Reads one file.
     ///
     /// Throws its first mistake.

@@ -36,8 +36,11 @@ package enum ConfigurationFiles {
         _ path: String, owner: UInt32
     ) throws(ConfigurationFault) -> [String] {
         do throws(FileFault) {
-            let names = try Directory.open(path, owner: owner).list()
-            return names.filter { $0.hasSuffix(".conf") }.sorted().map { "\(path)/\($0)" }
+            // Hidden files are editors' own. Any other name counts, since a file that is passed over
+            // may be the one that forbids something.
+            let names = try Directory.open(path, owner: owner).listAll()
+            return names.filter { $0.hasSuffix(".conf") && !$0.hasPrefix(".") }
+                .map { "\(path)/\($0)" }
         } catch {
             if error.isMissing { return [] }
             throw ConfigurationFault(file: path, line: 0, problem: error.description)

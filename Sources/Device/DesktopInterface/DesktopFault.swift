@@ -49,7 +49,8 @@ extension DesktopFault {
         let kind: Kind =
             switch denial.reason {
             case .notPermitted, .remoteSession, .otherRequester, .notAtMachine, .notServed,
-                .inBackground, .otherSeat, .unknownAccount, .tooManyRequests, .passwordOnly:
+                .inBackground, .otherSeat, .unknownAccount, .tooManyRequests, .passwordOnly,
+                .settingsNotUnderstood:
                 .permissionDenied
             // Without a credential that fits the fingers, no finger can be verified.
             case .notEnrolled, .notEnabled, .invalidated, .unknownFinger, .printLost:

@@ -66,6 +66,9 @@ package struct DaemonView: Sendable {
     package var settings: [SettingAnswer]?
     /// Why it rejected its configuration; nil if it did not.
     package var configurationFault: Bytes?
+    /// Whether it asks for no touch, because it rejected its configuration and stores no earlier
+    /// settings.
+    package var permitsNoTouch = false
 
     /// Creates the view of a daemon that has not reported anything yet.
     package init(_ reach: Reach) { self.reach = reach }

@@ -8,7 +8,7 @@ import SignedFormats
 ///
 /// - `version`, `device-id`
 /// - `keys/<uid>.pub` (readable by all), `keys/<uid>.off`, `keys/<uid>.next`
-/// - `private/host-secret`, `tpm-root`, `template-keys/`, `reader-work`, `offers`
+/// - `private/host-secret`, `tpm-root`, `template-keys/`, `reader-work`, `offers`, `settings`
 /// - `private/stored/`: owners of the prints stored on readers
 /// - `private/comparisons/<uid>`: count of the fingers compared while an account enrolled
 /// - `private/accounts/<uid>/`: account, prints/, secrets/, servers/, mac-tokens/, credential,

@@ -101,6 +101,9 @@ package enum LoginDenialReason: UInt8, CaseIterable, Sendable {
     case clockSetBack = 82
     /// A finger is being added or deleted, which only the password may authorise.
     case passwordOnly = 120
+    /// The settings cannot be understood, and no earlier ones are stored. `subject`: the mistake,
+    /// with file and line.
+    case settingsNotUnderstood = 136
 }
 
 /// Why a credential was invalidated; the raw value is on the wire.

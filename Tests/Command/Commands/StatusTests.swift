@@ -317,8 +317,8 @@ struct StatusTests {
         #expect(run.code == .done)
         #expect(
             run.output.contains(
-                "settings  refused; the defaults are in force: /etc/signet/signet.conf:3: "
-                    + "unknown key\\x0a\n          run 'signet config --check'"))
+                "settings  not understood; the settings that were understood last are in force: "
+                    + "/etc/signet/signet.conf:3: unknown key\\x0a\n          correct it, "))
         #expect(run.output.contains("2 enrolled, 1 damaged\n          left-thumb is damaged: "))
     }
 

@@ -128,7 +128,7 @@ extension DaemonTests {
             let waiting = SettingAnswer(
                 name: Bytes("touch.waiting".utf8), value: Bytes("8".utf8),
                 origin: Bytes("default".utf8))
-            #expect(answers.contains(.of(waiting)), "all or nothing of the file holds")
+            #expect(answers.contains(.of(waiting)), "nothing of the file holds")
             #expect(answers.count == Settings.all.count + 1)
         }
     }

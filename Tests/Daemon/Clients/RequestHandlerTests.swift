@@ -36,8 +36,9 @@ struct RequestHandlerTests {
             preference: .file, limit: .seconds(1), journal: journal)
         return try Assembly(
             state: state, vaults: vaults,
-            readers: ReaderPool(line, ignoring: [], absence: .zero), settings: Configuration(),
-            configurationFault: nil, clock: .system, journal: journal, logind: logind,
+            readers: ReaderPool(line, ignoring: [], absence: .zero),
+            inForce: SettingsInForce(Configuration()), clock: .system, journal: journal,
+            logind: logind,
             admission: Admission(total: 1, perUser: 1), examiner: examiner,
             paths: Paths(verifyPassword: scratch.at("verify-password")))
     }

@@ -131,7 +131,11 @@ extension StatusReport {
         if let fault = status.configurationFault {
             rows += continued(
                 StatusMessages.configuration,
-                lines: [StatusMessages.refused(fault), StatusMessages.checkHint])
+                lines: [
+                    status.refusal?.reason == .settingsNotUnderstood
+                        ? StatusMessages.nothingInForce(fault) : StatusMessages.refused(fault),
+                    StatusMessages.checkHint,
+                ])
         }
         let verdict = StatusMessages.verdict(works: obstacles.isEmpty, account: status.account)
         let next = next.flatMap { StatusMessages.next($0, for: account) }
@@ -220,7 +224,7 @@ extension Obstacle {
     /// Whether only the text of the refusal explains this obstacle.
     fileprivate var isToldByRefusal: Bool {
         switch self {
-        case .lidClosed, .vault, .refused: true
+        case .lidClosed, .vault, .settings, .refused: true
         case .noFinger, .off, .invalidated, .damaged, .closed, .locked, .noReader, .unused,
             .moduleMissing, .keptOut, .notRegistered, .registrationEnded, .serverFile:
             false
@@ -357,13 +361,21 @@ enum StatusMessages {
     /// The program that answers.
     // Untranslated: the program's name.
     static func service(_ version: Bytes) -> Text { "signetd \(version)" }
-    /// A configuration was refused.
+    /// A configuration was refused, and earlier settings are in force.
     static func refused(_ fault: Bytes) -> Text {
-        "refused; the defaults are in force: \(fault)"
+        "not understood; the settings that were understood last are in force: \(fault)"
+    }
+
+    /// A configuration was refused, and there are no earlier settings.
+    static func nothingInForce(_ fault: Bytes) -> Text {
+        "not understood, so no touch is asked for: \(fault)"
     }
 
     /// After a refused configuration.
-    static let checkHint: Text = "run 'signet config --check' after fixing it"
+    static let checkHint: Text =
+        """
+        correct it, check it with 'signet config --check', and run 'systemctl try-restart signetd'
+        """
     /// The last line: whether fingerprint login works.
     static func verdict(works: Bool, account: AccountName) -> Text {
         works

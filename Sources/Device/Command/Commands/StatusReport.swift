@@ -15,6 +15,7 @@ enum Obstacle: String {
     case noReader = "no-reader"
     case lidClosed = "lid-closed"
     case vault = "vault"
+    case settings = "settings"
     case refused = "refused"
     case unused = "unused"
     case moduleMissing = "module-missing"
@@ -84,6 +85,7 @@ struct StatusReport {
         switch status.refusal?.reason {
         case .lidClosed: obstacles.append(.lidClosed)
         case .vaultUnavailable, .platformChanged: obstacles.append(.vault)
+        case .settingsNotUnderstood: obstacles.append(.settings)
         case .some where obstacles.isEmpty: obstacles.append(.refused)
         default: break
         }
@@ -120,7 +122,7 @@ struct StatusReport {
             }.first
         case .serverFile: .seeDoctor
         // These require the user's hands, or patience.
-        case .noReader, .lidClosed, .refused: nil
+        case .noReader, .lidClosed, .settings, .refused: nil
         }
     }
 }

@@ -30,10 +30,11 @@ struct Assembly {
     private let pendingRemovals: PendingRemovals
 
     init(
-        state: StateDirectory, vaults: Vaults, readers: ReaderPool, settings: Configuration,
-        configurationFault: ConfigurationFault?, clock: Clock, journal: DecisionJournal,
-        logind: Logind, admission: Admission, examiner: PresenceExaminer, paths: Paths
+        state: StateDirectory, vaults: Vaults, readers: ReaderPool, inForce: SettingsInForce,
+        clock: Clock, journal: DecisionJournal, logind: Logind, admission: Admission,
+        examiner: PresenceExaminer, paths: Paths
     ) throws(SystemFault) {
+        let settings = inForce.settings
         let boot = Bytes(try clock.boot().utf8)
         // The relay enforces its own time limit and may repeat a request once. This limit catches a
         // relay that hangs.
@@ -80,7 +81,7 @@ struct Assembly {
         let policy = LoginPolicy(journal: journal, settings: settings)
         let guards = TouchGuards(
             clock: clock, examiner: examiner, lids: paths.lids, logind: logind, readers: readers,
-            settings: settings, vaults: vaults, accounts: accounts, credentials: credentials,
+            inForce: inForce, vaults: vaults, accounts: accounts, credentials: credentials,
             policy: policy)
         let touches = Touches(
             afterAnswers: afterAnswers, clock: clock, gate: gate, journal: journal, logind: logind,
@@ -152,7 +153,7 @@ struct Assembly {
         refusedAttempts = RefusedAttempts(
             journal: journal, state: state, accounts: accounts, guards: guards)
         let reports = Reports(
-            configurationFault: configurationFault, journal: journal, readers: readers,
+            configurationFault: inForce.fault, journal: journal, readers: readers,
             settings: settings, state: state, vaults: vaults, watchers: watchers,
             accounts: accounts, credentials: credentials, keyringRecords: keyringRecords,
             policy: policy, refusedAttempts: refusedAttempts, guards: guards)

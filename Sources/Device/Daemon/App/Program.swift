@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
-import ConfigurationFiles
 import Gate
 import MainContext
 import Posix
@@ -15,8 +14,8 @@ import Systemd
 /// accepts clients only after that. The daemon exits when idle if systemd holds its socket and will
 /// start it again.
 ///
-/// A configuration that cannot be read does not prevent the start: the defaults apply then, and the
-/// fault is logged and reported by `signet status`.
+/// A configuration that cannot be read does not prevent the start; `SettingsInForce` says what
+/// applies then.
 @ServiceActor
 package final class Program {
     /// How long requests in progress, including those to servers, may take to finish when the
@@ -95,11 +94,14 @@ package final class Program {
 
     /// Starts all parts; returns false, after logging why, if a fault prevents it.
     private func start() async -> Bool {
-        let (settings, fault) = loadSettings()
-        idleExit = settings.duration(Settings.idleExit)
         do {
             // The socket comes first: it shows whether another daemon is using the state.
             let socket = try listeningSocket()
+            let state = try StateDirectory.open(
+                paths.state, credentials: paths.credentials, faults: faults)
+            let inForce = SettingsInForce.load(paths.configuration, state: state, journal: journal)
+            let settings = inForce.settings
+            idleExit = settings.duration(Settings.idleExit)
             let logind = Logind(socket: paths.systemBus, journal: journal)
             // Finding the readers takes the longest, so their process starts with that now.
             let line = ReaderClient(
@@ -110,16 +112,14 @@ package final class Program {
             readers.wake()
             // Connect to the bus early too, so that the first touch does not wait for it.
             logind.connect()
-            let state = try StateDirectory.open(
-                paths.state, credentials: paths.credentials, faults: faults)
             let vaults = vaults(of: state, settings: settings)
             let admission = Admission(
                 total: settings.count(Settings.connections),
                 perUser: settings.count(Settings.connectionsPerUser))
             let examiner = PresenceExaminer(settings)
             let parts = try Assembly(
-                state: state, vaults: vaults, readers: readers, settings: settings,
-                configurationFault: fault, clock: clock, journal: journal, logind: logind,
+                state: state, vaults: vaults, readers: readers, inForce: inForce, clock: clock,
+                journal: journal, logind: logind,
                 admission: admission, examiner: examiner, paths: paths)
             let listener = Listener(
                 socket, admission: admission, examiner: examiner, clock: clock,
@@ -142,18 +142,6 @@ package final class Program {
         Readiness.ready.notify()
         parts?.removals.want()
         return true
-    }
-
-    /// Reads the configuration; returns the defaults and the fault if it cannot be used.
-    private func loadSettings() -> (Configuration, ConfigurationFault?) {
-        do throws(ConfigurationFault) {
-            let settings = try ConfigurationFiles.load(paths.configuration)
-            for line in settings.obsoleteLines { journal.warning(line.text) }
-            return (settings, nil)
-        } catch {
-            journal.fault("\(error.text): the defaults are used instead")
-            return (Configuration(), error)
-        }
     }
 
     /// Creates the vaults; a TPM setting that cannot be used makes the TPM vault unusable, not the

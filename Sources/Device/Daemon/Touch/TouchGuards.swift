@@ -23,7 +23,7 @@ final class TouchGuards {
     let lids: String
     let logind: Logind
     let readers: ReaderPool
-    let settings: Configuration
+    let inForce: SettingsInForce
     let vaults: Vaults
     let accounts: Accounts
     let credentials: Credentials
@@ -31,7 +31,7 @@ final class TouchGuards {
 
     init(
         clock: Clock, examiner: PresenceExaminer, lids: String, logind: Logind, readers: ReaderPool,
-        settings: Configuration, vaults: Vaults, accounts: Accounts, credentials: Credentials,
+        inForce: SettingsInForce, vaults: Vaults, accounts: Accounts, credentials: Credentials,
         policy: LoginPolicy
     ) {
         self.clock = clock
@@ -39,12 +39,14 @@ final class TouchGuards {
         self.lids = lids
         self.logind = logind
         self.readers = readers
-        self.settings = settings
+        self.inForce = inForce
         self.vaults = vaults
         self.accounts = accounts
         self.credentials = credentials
         self.policy = policy
     }
+
+    private var settings: Configuration { inForce.settings }
 }
 
 extension TouchGuards {
@@ -141,8 +143,9 @@ extension TouchGuards {
 
     /// Checks the guards of the plan's rule, in order, and returns the evidence of presence.
     ///
-    /// Throws the denial of the first guard that does not pass, and `notPermitted` for a request
-    /// that may not ask for a touch or whose guards do not include presence.
+    /// Throws `settingsNotUnderstood` while no settings are understood, the denial of the first
+    /// guard that does not pass, and `notPermitted` for a request that may not ask for a touch or
+    /// whose guards do not include presence. Every touch of the daemon's begins here.
     ///
     /// - Parameter inquiry: what was found out ahead, for this client and a plan of the same rule and
     ///   account; nil if nothing was.
@@ -150,6 +153,7 @@ extension TouchGuards {
         _ plan: TouchPlan, client: any Client, inquiry: GuardInquiry? = nil
     ) async throws(Denial) -> Presence {
         guard let rule = plan.rule else { throw Denial(.notPermitted) }
+        try inForce.requireUnderstood()
         var evidence: Presence?
         var lockout: Denial?
         var inquiry = inquiry
@@ -186,6 +190,7 @@ extension TouchGuards {
     /// about readers and the lid, since no reader is used. Throws as `admit` does.
     func admitPassword(_ plan: TouchPlan, client: any Client) async throws(Denial) -> Presence {
         guard let rule = plan.rule else { throw Denial(.notPermitted) }
+        try inForce.requireUnderstood()
         if logind.isSuspending { throw Denial(.suspending) }
         var evidence: Presence?
         for check in rule.guards {
@@ -209,6 +214,7 @@ extension TouchGuards {
     func loginRefusal(of account: Account) async -> Denial? {
         var lockout: Denial?
         do throws(Denial) {
+            try inForce.requireUnderstood()
             for check in TouchRule.login.guards {
                 switch check {
                 case .presence, .loginLists, .background: continue

@@ -43,7 +43,7 @@ struct AccountCheck {
         }
         // Findings about the machine or its readers cover these refusals, for all accounts.
         if findings.isEmpty, let refusal = status.refusal, refusal.reason != .noReader,
-            refusal.reason != .lidClosed
+            refusal.reason != .lidClosed, refusal.reason != .settingsNotUnderstood
         {
             findings.append(refused(name, refusal: refusal))
         }

@@ -45,7 +45,7 @@ struct ConfigurationCheck {
     /// Findings on a configuration that the daemon has rejected or does not use yet.
     func daemonFindings(_ view: DaemonView) -> [Finding] {
         if let fault = fault?.text.bytes ?? view.configurationFault {
-            return [Self.refused(fault)]
+            return [Self.refused(fault, permitsNoTouch: view.permitsNoTouch)]
         }
         guard let used = view.settings, let configuration else { return [] }
         let differing = Settings.all.filter(\.isUsedByDaemon).filter { setting in
@@ -68,13 +68,18 @@ extension ConfigurationCheck {
     }
 
     /// The configuration was refused.
-    private static func refused(_ fault: Bytes) -> Finding {
+    private static func refused(_ fault: Bytes, permitsNoTouch: Bool) -> Finding {
         Finding(
             "configuration-refused", level: .fault, area: .service, subject: file.bytes,
             what: "the configuration was refused: \(fault)",
-            why: """
-                the defaults are in force instead of what the files say. Correct the file, then \
-                restart the daemon
+            why: permitsNoTouch
+                ? """
+                no touch is asked for, because what is not understood may forbid something, and no \
+                earlier settings are stored. Correct the file, then restart the daemon
+                """
+                : """
+                the settings that were understood last are in force instead of what the files say; \
+                if there are none, no touch is asked for. Correct the file, then restart the daemon
                 """,
             mend: "signet config --check; systemctl try-restart signetd")
     }

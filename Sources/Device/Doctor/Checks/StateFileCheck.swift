@@ -60,7 +60,7 @@ struct StateFileCheck {
         files.names(directory).flatMap { name -> [Finding] in
             let path = "\(directory)/\(name)"
             switch name {
-            case "host-secret", "tpm-root", "reader-work", "offers":
+            case "host-secret", "tpm-root", "reader-work", "offers", "settings":
                 return check.findings(at: path, rule: .privateFile)
             case "template-keys", "stored", "comparisons": return privateDirectory(path)
             case "accounts":
