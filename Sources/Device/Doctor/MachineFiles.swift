@@ -70,7 +70,20 @@ package struct MachineFiles: Sendable {
                 elsewhere[name] = directory == StackFiles.directory ? nil : directory
             }
         }
-        return StackFiles(texts, elsewhere: elsewhere, isReplaced: isSignetModule)
+        return StackFiles(
+            texts, elsewhere: elsewhere, isReplaced: isSignetModule, load: includedFile)
+    }
+
+    /// A file that a stack includes by a path; a directory counts as empty, as for fopen(3).
+    private func includedFile(_ name: String) -> Bytes? {
+        let paths =
+            name.hasPrefix("/")
+            ? [name] : [StackFiles.directory, "/usr/lib/pam.d"].map { "\($0)/\(name)" }
+        for path in paths {
+            if let text = read(path, cap: StackFile.maximumLength) { return text }
+            if look(path, following: true)?.kind == .directory { return [] }
+        }
+        return nil
     }
 
     /// Whether the module that a stack names by this path is Signet's, by the mark in its file.

@@ -15,10 +15,17 @@ enum Remedy {
 
     /// Edits a file of the PAM configuration. A distribution's own is copied to /etc/pam.d before,
     /// where the copy overrides it.
-    static func edit(_ place: StackPosition) -> Text {
+    static func edit(_ place: StackPosition) -> Text { owned(place, then: edit) }
+
+    /// Removes the carriage returns from a file of the PAM configuration, in the same way.
+    static func removeReturns(_ place: StackPosition) -> Text {
+        owned(place) { "sed -i 's/\\r//g' \(Shell.word($0.bytes))" }
+    }
+
+    private static func owned(_ place: StackPosition, then change: (String) -> Text) -> Text {
         let own = StackPosition(file: place.file).path
-        guard own != place.path else { return edit(own) }
-        return "cp -n \(Shell.word(place.path.bytes)) \(Shell.word(own.bytes)) && \(edit(own))"
+        guard own != place.path else { return change(own) }
+        return "cp -n \(Shell.word(place.path.bytes)) \(Shell.word(own.bytes)) && \(change(own))"
     }
 
     /// Shows the fingers, and behind a `#` has the command that makes a key for them: a stranger's

@@ -140,7 +140,9 @@ extension ServiceStacks {
 extension ServiceStacks {
     /// Whether a file's name is that of a service, rather than of a shared part or a backup copy.
     private static func isService(_ name: String) -> Bool {
+        // libpam makes the letters of a service's name small before it looks for the file.
         !name.hasPrefix("common-") && !fragments.contains(name) && !name.hasPrefix(".")
+            && !name.utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
             && !leftovers.contains { name.hasSuffix($0) }
     }
 

@@ -95,6 +95,58 @@ struct StackVerdictTests {
         #expect(codes(["passwd": try example("passwd")]) == [])
     }
 
+    @Test(
+        "a touch that skips what a password login must pass is reported, whatever it is called",
+        arguments: [
+            "auth required pam_google_authenticator.so", "auth required pam_of_our_own.so",
+            "auth requisite pam_u2f.so", "auth [success=ok default=die] pam_x.so",
+            "auth [success=1 default=ignore] pam_x.so\nauth requisite pam_deny.so",
+        ])
+    func factors(line: String) {
+        let after = "\(touch)\n@include common-auth\n\(line)\n"
+        #expect(codes(after, common: plain) == ["factor-skipped"])
+        #expect(codes("\(line)\n\(touch)\n@include common-auth\n", common: plain) == [])
+    }
+
+    @Test(
+        "a touch may skip what decides nothing, and what another way makes unnecessary",
+        arguments: [
+            "auth optional pam_of_our_own.so", "auth required pam_permit.so",
+            "auth required pam_env.so", "auth required pam_cap.so",
+            "auth optional pam_gnome_keyring.so",
+            "-auth optional pam_kwallet5.so", "auth sufficient pam_u2f.so\nauth optional pam_x.so",
+            "auth required pam_group.so", "auth [default=ignore] pam_x.so",
+        ])
+    func harmless(line: String) {
+        #expect(codes("\(touch)\n@include common-auth\n\(line)\n", common: plain) == [])
+    }
+
+    @Test("line ends of Windows are found in any stack, with the command that removes them")
+    func carriageReturns() {
+        let unix = "auth sufficient pam_signet.so\n@include common-auth\n"
+        let windows = unix.replacing("\n", with: "\r\n")
+        #expect(codes(windows, common: plain).contains("stack-carriage-return"))
+        #expect(
+            codes(unix, common: plain.replacing("\n", with: "\r\n")).contains(
+                "stack-carriage-return"))
+        let one = "auth sufficient pam_signet.so\r\n@include common-auth\n"
+        #expect(codes(one, common: plain) == ["stack-carriage-return"])
+        let parsed = StackFiles(["sudo": Array(one.utf8), "common-auth": Array(plain.utf8)])
+        let found = StackCheck(ServiceStacks(parsed)).findings().first
+        #expect(found?.mend.bytes == "sed -i 's/\\r//g' /etc/pam.d/sudo".bytes)
+        #expect(codes("# comment\r\n\(unix)", common: plain) == [])
+    }
+
+    @Test("a file at whose end libpam gives up is found, also if it is the one of 'other'")
+    func cut() {
+        #expect(codes("\(plain)\nauth optional pam_x.so \\\n").contains("stack-cut"))
+        #expect(
+            codes(["sudo": plain, "other": "auth required pam_deny.so \\"]).filter {
+                $0 == "stack-cut"
+            }.count
+                >= 1)
+    }
+
     @Test("a required finger in front of the password locks users out without a reader")
     func unreachable() {
         let found = codes("auth required pam_signet.so\n@include common-auth\n", common: plain)

@@ -51,40 +51,116 @@ struct LibpamTests {
         return text
     }
 
+    /// A file at random that a person would not write, but an editor, a script or a mistake.
+    private func nasty(_ number: Int, _ generator: inout Seeded) -> [UInt8] {
+        // The first is the one that a person would write.
+        func one(_ words: [String]) -> String {
+            let isPlain = Int.random(in: 0..<5, using: &generator) > 0
+            return (isPlain ? words.first : words.randomElement(using: &generator)) ?? ""
+        }
+        var text: [UInt8] = []
+        for _ in 0..<Int.random(in: 1...4, using: &generator) {
+            let types = [
+                "auth", "auth", "auth", "auth", "-auth", "AUTH", "[auth]", "ath", "account", "\r",
+                "- auth",
+            ]
+            let blanks = [" ", " ", " ", "\t", "  ", "\u{0C}", "\r", "\u{0B}", "", " \\\n", "\0"]
+            let code = Self.codes.randomElement(using: &generator) ?? .success
+            let modules = [
+                "pam_debug.so", "pam_debug.so", "pam_debug.so", "[pam_debug.so]", "pam_debug.so\r",
+                "pam_nothing.so", "",
+            ]
+            let options = [
+                "auth=\(code.name)", "auth=\(code.name)", "[auth=\(code.name)]",
+                "auth=\(code.name)\r",
+                "x#auth=auth_err", "[a b", "\u{E9}", "",
+                String(repeating: "x", count: Int.random(in: 940...1_040, using: &generator)),
+            ]
+            let controls =
+                [Self.controls.randomElement(using: &generator) ?? ""] + Self.controls + [
+                    "[]", "[success=ok\rdefault=bad]", "[success=ok\\] default=die]", "REQUIRED",
+                    "required\r", "[success=okdefault=bad]", "[success=ok # default=die]",
+                    "[required]",
+                    "[SUCCESS=ok]", "[success=2147483648]", "[default=bad default=ok]",
+                    "[success=ok",
+                ]
+            let next = Int.random(in: 0..<Self.count, using: &generator)
+            switch Int.random(in: 0..<14, using: &generator) {
+            case 0:
+                text +=
+                    Array((one(["@include", "-@include", "@INCLUDE"]) + one(blanks)).utf8)
+                    + Array("n\(max(next, number + 1))\(one(["", "", "\r", " x"]))".utf8)
+            case 1:
+                text += Array("auth \(one(["include", "substack"])) n\(max(next, number + 1))".utf8)
+            case 2: text += Array("# \(one(options)) \\".utf8)
+            default:
+                text += Array((one(types) + one(blanks) + one(controls) + one(blanks)).utf8)
+                text += Array((one(modules) + " " + one(options)).utf8)
+            }
+            if Int.random(in: 0..<8, using: &generator) == 0 {
+                text += [0xFF, UInt8(ascii: "\t")].shuffled(using: &generator).prefix(1)
+            }
+            text += Array(
+                one(["\n", "\n", "\n", "\r\n", " \n", "\n\n", " \\\n", "\\\r\n", " # c\n", ""]).utf8
+            )
+        }
+        return text
+    }
+
     @Test("is that of libpam itself, for hundreds of stacks made at random")
     func same() throws {
-        let host = try HostFixture()
         var generator = Seeded(seed: 4_711)
         var files: [String: [UInt8]] = [:]
-        for number in 0..<Self.count {
-            let text = stack(number, &generator)
-            files["t\(number)"] = Array(text.utf8)
-            try host.writeService("t\(number)", text)
-        }
+        for number in 0..<Self.count { files["t\(number)"] = Array(stack(number, &generator).utf8) }
+        try compare(files, prefix: "t")
+    }
+
+    @Test("is that of libpam itself, for files that are broken in hundreds of ways")
+    func broken() throws {
+        var generator = Seeded(seed: 815)
+        var files: [String: [UInt8]] = [:]
+        for number in 0..<Self.count { files["n\(number)"] = nasty(number, &generator) }
+        try compare(files, prefix: "n")
+    }
+
+    /// Compares the doctor's result for each file with libpam's.
+    private func compare(_ files: [String: [UInt8]], prefix: String) throws {
+        let host = try HostFixture()
+        var files = files
+        files["other"] = Array("auth required pam_debug.so auth=maxtries\n".utf8)
+        for (name, text) in files { try host.write("/etc/pam.d/\(name)", text) }
+        // A libpam that reads a line for ever, or that crashes, refuses, too.
         let loop = """
             i=0; while [ $i -lt \(Self.count) ]; do
-                said=$(pamtester t$i alice authenticate 2>&1 > /dev/null < /dev/null) \\
+                said=$(timeout 5 pamtester \(prefix)$i alice authenticate 2>&1 > /dev/null < /dev/null) \\
                     && said='successfully authenticated'
                 echo "$i" $said
                 i=$((i + 1))
             done
             """
-        let said = try host.run(["sh", "-c", loop], within: .seconds(120)).output
-        let lines = said.split(separator: "\n")
+        let said = try host.run(["sh", "-c", loop], within: .seconds(200)).output
+        let lines = said.split(separator: "\n").filter { $0.first?.isNumber == true }
         #expect(lines.count == Self.count)
         let all = StackFiles(files)
+        var accepted = 0
         for (number, line) in lines.enumerated() {
-            let chain = all.chain(of: "t\(number)", type: .auth)
+            let chain = all.chain(of: "\(prefix)\(number)", type: .auth)
             let result = chain.run { index in
-                let option = chain.handlers[index].options.first?.dropFirst("auth=".count)
+                let handler = chain.handlers[index]
+                guard handler.path == "pam_debug.so" else { return .moduleUnknown }
+                let option = handler.options.first { $0.hasPrefix("auth=") }?.dropFirst(5)
                 return PAMReturnCode.allCases.first { $0.name == option ?? "success" } ?? .success
             }
-            let stack = String(decoding: files["t\(number)"] ?? [], as: UTF8.self)
+            let stack = String(decoding: files["\(prefix)\(number)"] ?? [], as: UTF8.self)
             let isIn = line.contains("successfully authenticated")
-            #expect(isIn == (result.code == .success), "\(line)\n\(result)\n\(stack)")
+            if isIn { accepted += 1 }
+            #expect(
+                isIn == (result.code == .success), "\(line)\n\(result)\n\(stack.debugDescription)")
             if let text = Self.text(result.code) {
-                #expect(line.contains(text), "\(line)\n\(result)\n\(stack)")
+                #expect(line.contains(text), "\(line)\n\(result)\n\(stack.debugDescription)")
             }
         }
+        // Both outcomes are many, so that neither side can always say the same.
+        #expect(accepted > 20 && accepted < Self.count - 20, "\(accepted)")
     }
 }

@@ -58,18 +58,61 @@ struct StackFileTests {
     @Test(
         "a line that libpam cannot read fails where it stands",
         arguments: [
-            "ath required pam_unix.so", "auth", "auth required", "@include", "auth include",
+            "ath required pam_unix.so", "auth", "auth required",
         ])
     func broken(line: String) {
-        #expect(lines(line + "\n").first?.content == .broken)
+        guard case .broken = lines(line + "\n").first?.content else {
+            Issue.record("\(lines(line))")
+            return
+        }
     }
 
-    @Test("a line that is too long for libpam is reported, and nothing else is read")
+    @Test(
+        "an include without a name is known as what ends libpam",
+        arguments: ["@include", "auth include"])
+    func nameless(line: String) {
+        #expect(lines(line + "\n").first?.content == .nameless)
+    }
+
+    @Test("a line that is too long for libpam's buffer is read in parts, and so is a comment")
     func overlong() {
-        let long = String(repeating: "x", count: 9_000)
-        let file = StackFile(Array("auth required a.so\nauth required b.so \(long)\n".utf8))
-        #expect(file.overlong == 2)
-        #expect(file.lines.isEmpty)
+        let long = String(repeating: "x", count: 1_100)
+        let found = lines("auth required b.so \(long)\n# \(long)\n")
+        #expect(found.count == 3)
+        #expect(module(found.first)?.path == "b.so")
+        #expect(found.dropFirst().allSatisfy { $0.isOfUnknownType })
+    }
+
+    @Test("a carriage return is part of the last word, and makes a blank line a word")
+    func carriageReturn() {
+        let found = lines(
+            "auth required pam_unix.so\r\n\r\n# comment\r\nauth required x.so # c\r\n")
+        #expect(module(found.first)?.path == "pam_unix.so\r")
+        #expect(found.map(\.hasReturn) == [true, true, false])
+        #expect(found.dropFirst().first?.content == .broken(.refused))
+        #expect(lines("auth required pam_unix.so \\\r\n nullok\n").count == 2)
+    }
+
+    @Test("nothing separates words but blanks, tabs and line ends, and a NUL ends a line")
+    func separators() {
+        #expect(lines("auth\u{0C}required x.so\n").first?.isOfUnknownType == true)
+        #expect(lines("auth\u{A0}required x.so\n").first?.isOfUnknownType == true)
+        #expect(module(lines("auth required x.so\0 y\n").first)?.options == [])
+        #expect(
+            module(lines("auth [success=ok\u{0B}default=bad] x.so").first)?.control.isUnderstood
+                == true)
+        #expect(module(lines("auth [success=ok]x.so").first)?.path == "x.so")
+    }
+
+    @Test("a line goes on after comments and blank lines, and must not go on at the end")
+    func continuations() {
+        let found = lines("auth required \\\n# why\n\n x.so\nauth required y.so\n")
+        #expect(found.map(\.number) == [1, 5])
+        #expect(module(found.first)?.path == "x.so")
+        let file = StackFile(Array("auth required a.so\nauth required b.so \\\n# end\n".utf8))
+        #expect(file.cut == 2)
+        #expect(file.lines.count == 1)
+        #expect(StackFile(Array("auth required a.so \\ # more\n".utf8)).cut == nil)
     }
 
     @Test("ends at any bytes")
@@ -119,7 +162,7 @@ struct ControlTests {
         "that cannot be read makes every code bad",
         arguments: [
             "sucess=ok", "success", "success=", "success=0", "success=-1", "success=okay ok",
-            "=ok", "success=9999999",
+            "=ok", "success=99999999999", "success=ok\u{A0}default=bad",
         ])
     func refused(text: String) {
         #expect(!Control(text).isUnderstood)

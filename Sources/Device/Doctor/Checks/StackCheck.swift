@@ -46,8 +46,9 @@ struct StackCheck {
     private func remarks(on service: String) -> [StackRemark] {
         let lines = StackLineCheck(stacks: stacks, service: service)
         let chain = stacks.chain(of: service, type: .auth)
-        guard let first = chain.indices(of: .signet).first else { return lines.strayRemarks() }
-        let remarks = lines.strayRemarks() + lines.remarks() + keyring.remarks(on: service)
+        let all = lines.strayRemarks() + lines.troubleRemarks()
+        guard let first = chain.indices(of: .signet).first else { return all }
+        let remarks = all + lines.remarks() + keyring.remarks(on: service)
             + NetworkStackCheck.remarks(on: service, in: stacks)
         // If libpam rejects the whole service, what its modules would do is irrelevant.
         guard !chain.isAborted else { return remarks }

@@ -37,7 +37,38 @@ struct StackLineCheck {
             }
         }
         return remarks + ours.compactMap(option) + chain.indices(of: .signet).compactMap(wait)
-            + chain.troubles.map(remark)
+    }
+
+    /// Remarks on lines and files that libpam reads differently from what their author meant.
+    ///
+    /// They concern every stack: one that was to call pam_signet may no longer do so.
+    func troubleRemarks() -> [StackRemark] {
+        var troubles: [StackTrouble] = []
+        for type in StackType.allCases {
+            for trouble in stacks.chain(of: service, type: type).troubles
+            where !troubles.contains(trouble) {
+                switch trouble {
+                case .carriageReturn, .cut: troubles.append(trouble)
+                case .broken, .missing, .loop:
+                    if type == .auth, !chain.indices(of: .signet).isEmpty {
+                        troubles.append(trouble)
+                    }
+                }
+            }
+        }
+        // One remark for each file, whose line ends are all alike.
+        let returns = troubles.compactMap { trouble -> StackPosition? in
+            if case .carriageReturn(let place) = trouble { return place }
+            return nil
+        }
+        return troubles.compactMap { trouble in
+            if case .carriageReturn(let place) = trouble,
+                returns.first(where: { $0.whole == place.whole }) != place
+            {
+                return nil
+            }
+            return remark(trouble)
+        }
     }
 
     /// Remarks on jumps over more modules than there are.
@@ -78,6 +109,8 @@ struct StackLineCheck {
         case .broken(let place): { Self.broken($0, place: place) }
         case .missing(let place, let name): { Self.includeMissing($0, name: name, place: place) }
         case .loop(let place, let name): { Self.includeLoop($0, name: name, place: place) }
+        case .cut(let place): { Self.cut($0, place: place) }
+        case .carriageReturn(let place): { Self.carriageReturn($0, place: place) }
         }
     }
 }
@@ -166,6 +199,31 @@ extension StackLineCheck {
             what: "\(services): libpam cannot parse the line \(place.shown)",
             why: "libpam treats such a line as one that denies. Correct or remove it",
             mend: Remedy.edit(place))
+    }
+
+    /// libpam gives up in the middle of a file.
+    private static func cut(_ services: Bytes, place: StackPosition) -> Finding {
+        Finding(
+            "stack-cut", level: .danger, area: .stacks, subject: services,
+            what: "\(services): libpam gives up at the line \(place.shown)",
+            why: """
+                a backslash continues the line, but nothing follows, or the line is too long. \
+                libpam rejects the file, and with it every login. Remove the backslash
+                """,
+            mend: Remedy.edit(place))
+    }
+
+    /// A word of a line contains a carriage return.
+    private static func carriageReturn(_ services: Bytes, place: StackPosition) -> Finding {
+        Finding(
+            "stack-carriage-return", level: .danger, area: .stacks, subject: services,
+            what: "\(services): the line \(place.shown) contains a carriage return",
+            why: """
+                an editor has saved the file with the line ends of Windows. libpam takes the \
+                carriage return for a part of the last word, so it finds no such module, option or \
+                file, and denies logins or skips the line
+                """,
+            mend: Remedy.removeReturns(place))
     }
 
     /// An included file does not exist.

@@ -36,19 +36,30 @@ struct TouchLoginCheck {
         // The modules on the paths of a password that are missing on those of a touch.
         let reached = Set(touched.flatMap(\.calls).map(\.index))
         let welcomed = Set(runs.runs(welcoming: .authinfoUnavail).flatMap(\.calls).map(\.index))
-        let missed = welcomed.subtracting(reached).sorted().map { handlers[$0] }
-        if missed.contains(where: { $0.role == .failureReset }) {
+        let missed = welcomed.subtracting(reached).sorted()
+        if missed.contains(where: { handlers[$0].role == .failureReset }) {
             remarks.append { Self.failuresStay($0, file: file) }
         }
         // pam_faillock rejects users only after failed passwords, which a touch neither adds nor
         // clears. The finger has its own lockout.
         let isReset = reached.contains { handlers[$0].role == .failureReset }
-        let gates = missed.filter { handler in
-            handler.role == .gate
-                && (handler.module != "pam_faillock" || areCounted || isReset)
-                || handler.role == .rule && handler.fails(on: .authErr)
+        for index in missed {
+            let line = handlers[index]
+            switch line.role {
+            case .gate where line.module == "pam_faillock" && !areCounted && !isReset: continue
+            case .rule where !line.fails(on: .authErr): continue
+            case .gate, .rule: remarks.append { Self.gateSkipped($0, line: line) }
+            // A module that no list knows is one that a password login must pass, too.
+            case .otherWay, .unknown, .absent:
+                guard line.fails(on: .authErr) || runs.isRequired(index) else { continue }
+                remarks.append { Self.factorSkipped($0, line: line) }
+            // What a touch replaces, what has no say, and what has a finding of its own.
+            case .password, .signet, .otherFingerprint, .failureCounter, .failureReset, .permit,
+                .deny, .silent, .neutral:
+                continue
+            }
         }
-        return remarks + gates.map { gate in { Self.gateSkipped($0, line: gate) } }
+        return remarks
     }
 
     /// The module that requires a password before pam_signet can authenticate; nil if no touch
@@ -124,6 +135,21 @@ extension TouchLoginCheck {
             why: """
                 users that \(line.module) blocks can still log in with a fingerprint. Put its line \
                 before pam_signet's
+                """,
+            mend: Remedy.edit(line.place))
+    }
+
+    /// A touch bypasses a module that the password does not replace.
+    private static func factorSkipped(_ services: Bytes, line: Handler) -> Finding {
+        Finding(
+            "factor-skipped", level: .fault, area: .stacks, subject: services,
+            what: """
+                \(services): a touch skips \(line.module), which a login with the password must \
+                pass (\(line.place.shown))
+                """,
+            why: """
+                a touch alone is enough where the password is not. Put the line before \
+                pam_signet's, or make a touch lead to it
                 """,
             mend: Remedy.edit(line.place))
     }

@@ -8,7 +8,7 @@ struct StackPosition: Hashable {
     /// The directory that contains the file.
     var directory = StackFiles.directory
 
-    var path: String { "\(directory)/\(file)" }
+    var path: String { file.hasPrefix("/") ? file : "\(directory)/\(file)" }
 
     /// The place without its line.
     var whole: StackPosition { StackPosition(file: file, directory: directory) }
@@ -65,9 +65,9 @@ struct Handler: Equatable {
     }
 
     /// Creates an entry that is not a module.
-    init(_ call: Call, level: Int, place: StackPosition) {
+    init(_ call: Call, control: Control = .refused, level: Int, place: StackPosition) {
         self.call = call
-        control = .refused
+        self.control = control
         self.level = level
         self.place = place
         (path, module, options, role) = ("", "", [], .unknown)
@@ -82,6 +82,10 @@ enum StackTrouble: Equatable {
     case missing(StackPosition, name: String)
     /// Files include each other, or are nested more deeply than libpam follows.
     case loop(StackPosition, name: String)
+    /// libpam gives up at this line, and rejects the whole file.
+    case cut(StackPosition)
+    /// A word of the line contains a carriage return, usually of a line end of Windows.
+    case carriageReturn(StackPosition)
 }
 
 /// All entries of one type in a service's stack, from its own file and everything that it includes.
@@ -119,14 +123,19 @@ struct StackFiles {
     private static let mostHandlers = 2_048
     private static let mostVisits = 2_048
 
+    /// Reads a file that a stack names by a path, or that is in no list of services.
+    private let load: (String) -> [UInt8]?
+
     /// Parses all files.
     ///
     /// - Parameter isReplaced: Whether the pam_fprintd that a stack names by this path is Signet's
     ///   own. Only its contents tell.
     init(
         _ files: [String: [UInt8]], elsewhere: [String: String] = [:],
-        isReplaced: @escaping (String) -> Bool = { _ in false }
+        isReplaced: @escaping (String) -> Bool = { _ in false },
+        load: @escaping (String) -> [UInt8]? = { _ in nil }
     ) {
+        self.load = load
         self.files = files.mapValues(StackFile.init)
         self.elsewhere = elsewhere
         self.isReplaced = isReplaced
@@ -136,7 +145,7 @@ struct StackFiles {
     var names: [String] { files.keys.sorted() }
 
     /// The file of a name or path.
-    subscript(name: String) -> StackFile? { files[StackFiles.key(name)] }
+    subscript(name: String) -> StackFile? { file(StackFiles.key(name)) }
 
     /// The place of a file, or of a line in it.
     func place(of name: String, line: Int? = nil) -> StackPosition {
@@ -145,46 +154,63 @@ struct StackFiles {
 
     /// The entries of one type that libpam calls for a service.
     ///
-    /// As in libpam, a service without any line of that type uses those of `other`.
+    /// As in libpam, a service without any line of that type uses those of `other`, and a service
+    /// is rejected if `other` is.
     func chain(of service: String, type: StackType) -> Chain {
         var chain = Chain()
-        collect(service, type: type, depth: 0, level: 0, chain: &chain)
-        guard chain.handlers.isEmpty, !chain.isAborted, service != "other", files["other"] != nil
-        else { return chain }
-        return self.chain(of: "other", type: type)
+        collect(service, type: type, requested: nil, depth: 0, level: 0, chain: &chain)
+        guard service != "other", files["other"] != nil, !chain.isAborted else { return chain }
+        let others = self.chain(of: "other", type: type)
+        if others.isAborted {
+            chain.isAborted = true
+            chain.troubles += others.troubles
+        }
+        return chain.handlers.isEmpty ? others : chain
     }
 
     /// Adds the lines of a file, and of everything that it includes, to the chain.
     ///
     /// - Parameters:
+    ///   - requested: The type that the include asks for; nil for all types.
     ///   - depth: How many files include this one.
     ///   - level: How many substacks contain it.
+    /// - Returns: Whether libpam reads the file to its end.
+    @discardableResult
     private func collect(
-        _ name: String, type: StackType, depth: Int, level: Int, chain: inout Chain
-    ) {
+        _ name: String, type: StackType, requested: StackType?, depth: Int, level: Int,
+        chain: inout Chain
+    ) -> Bool {
         let name = StackFiles.key(name)
-        guard let file = files[name] else { return }
+        guard let file = file(name) else { return false }
         chain.files.insert(name)
         chain.visits += 1
-        if let line = file.overlong {
-            chain.troubles.append(.broken(place(of: name, line: line)))
-            chain.isAborted = true
-        }
-        for line in file.lines where line.type == type || line.type == nil {
+        // libpam takes a line of an unknown type for one of the requested type, or else for the
+        // most sensitive one.
+        for line in file.lines
+        where (line.isOfUnknownType ? requested ?? .auth : line.type ?? type) == type {
             // One line adds at most two entries.
-            guard chain.handlers.count + 1 < StackFiles.mostHandlers else { return }
-            add(line, of: name, type: type, depth: depth, level: level, chain: &chain)
+            guard chain.handlers.count + 1 < StackFiles.mostHandlers else { return true }
+            add(
+                line, of: name, type: type, requested: requested, depth: depth, level: level,
+                chain: &chain)
         }
+        guard let cut = file.cut else { return true }
+        chain.troubles.append(.cut(place(of: name, line: cut)))
+        if depth == 0 { chain.isAborted = true }
+        return false
     }
 
     private func add(
-        _ line: StackLine, of file: String, type: StackType, depth: Int, level: Int,
-        chain: inout Chain
+        _ line: StackLine, of file: String, type: StackType, requested: StackType?, depth: Int,
+        level: Int, chain: inout Chain
     ) {
         let place = place(of: file, line: line.number)
         func append(_ call: Handler.Call) {
             chain.handlers.append(Handler(call, level: level, place: place))
         }
+        if line.hasReturn { chain.troubles.append(.carriageReturn(place)) }
+        let isForAll = line.type == nil && !line.isOfUnknownType
+        let asked = isForAll ? requested : type
         switch line.content {
         case .module(let control, let path, let options):
             if !control.isUnderstood { chain.troubles.append(.broken(place)) }
@@ -192,30 +218,44 @@ struct StackFiles {
                 Handler(
                     module: path, options: options, control: control, level: level, place: place,
                     isSignet: path.isNameOfFprintd && isReplaced(path)))
-        case .broken:
+        case .broken(let control):
             chain.troubles.append(.broken(place))
-            append(.mustFail)
+            chain.handlers.append(
+                Handler(.mustFail, control: control, level: level, place: place))
+        case .nameless:
+            chain.troubles.append(.broken(place))
+            chain.isAborted = true
         case .include(let name), .substack(let name):
             var inner = level
             if case .substack = line.content {
                 append(.substack)
                 inner += 1
             }
-            let trouble: StackTrouble
-            if files[StackFiles.key(name)] == nil {
-                trouble = .missing(place, name: name)
+            if self.file(StackFiles.key(name)) == nil {
+                report(.missing(place, name: name), in: &chain)
             } else if depth + 1 >= StackFiles.deepest || chain.visits >= StackFiles.mostVisits {
-                trouble = .loop(place, name: name)
-            } else {
-                collect(name, type: type, depth: depth + 1, level: inner, chain: &chain)
+                report(.loop(place, name: name), in: &chain)
+                // Before 1.6, libpam follows files that include each other until the program ends.
+                chain.isAborted = true
+            } else if collect(
+                name, type: type, requested: asked, depth: depth + 1,
+                level: inner, chain: &chain)
+            {
                 return
             }
-            if !chain.troubles.contains(trouble) { chain.troubles.append(trouble) }
             append(.mustFail)
             // Without a type, libpam has no stack to add the failure to, and rejects the whole
             // service.
-            if line.type == nil { chain.isAborted = true }
+            if asked == nil { chain.isAborted = true }
         }
+    }
+
+    private func report(_ trouble: StackTrouble, in chain: inout Chain) {
+        if !chain.troubles.contains(trouble) { chain.troubles.append(trouble) }
+    }
+
+    private func file(_ name: String) -> StackFile? {
+        files[name] ?? load(name).map(StackFile.init)
     }
 
     /// The file name of an include, which may give a full path below a PAM directory.

@@ -41,15 +41,18 @@ struct Control: Equatable {
     }
 
     /// Parses the field without its brackets; pam.d(5).
-    init(_ field: String) {
-        switch field.lowercased() {
+    init(_ field: [UInt8]) {
+        switch String(decoding: field, as: UTF8.self).lowercased() {
         case "required": self.init(.ok, others: .bad, ignoring: true)
         case "requisite": self.init(.ok, others: .die, ignoring: true)
         case "optional": self.init(.ok, others: .ignore, ignoring: true)
         case "sufficient": self.init(.done, others: .ignore, ignoring: true)
-        default: self = Control.parse(field) ?? .refused
+        default: self = Control.parse(field[...]) ?? .refused
         }
     }
+
+    /// Parses a field of text.
+    init(_ field: String) { self.init(Array(field.utf8)) }
 
     private init(_ success: StackAction, others: StackAction, ignoring: Bool) {
         var actions = Control.all(others)
@@ -64,17 +67,17 @@ struct Control: Equatable {
     }
 
     /// Parses `code=action …`; nil if libpam could not parse it.
-    private static func parse(_ field: String) -> Control? {
+    private static func parse(_ field: ArraySlice<UInt8>) -> Control? {
         var set = [StackAction?](repeating: nil, count: PAMReturnCode.allCases.count)
-        var text = Substring(field)
+        var text = field
         while true {
-            text = text.drop(while: \.isBlank)
+            text = text.drop(while: \.isSpace)
             if text.isEmpty { break }
             // A nil code is `default`, which stands for the codes that are not set yet.
             guard let code = takeCode(&text) else { return nil }
-            text = text.drop(while: \.isBlank)
-            guard text.popFirst() == "=" else { return nil }
-            text = text.drop(while: \.isBlank)
+            text = text.drop(while: \.isSpace)
+            guard text.popFirst() == UInt8(ascii: "=") else { return nil }
+            text = text.drop(while: \.isSpace)
             guard let action = takeAction(&text) else { return nil }
             if let code {
                 set[code.rawValue] = action
@@ -85,28 +88,31 @@ struct Control: Equatable {
         return Control(actions: set.map { $0 ?? .bad }, isUnderstood: true)
     }
 
-    private static func takeCode(_ text: inout Substring) -> PAMReturnCode?? {
-        for code in PAMReturnCode.allCases where text.hasPrefix(code.name) {
-            text = text.dropFirst(code.name.count)
+    private static func takeCode(_ text: inout ArraySlice<UInt8>) -> PAMReturnCode?? {
+        for code in PAMReturnCode.allCases where text.starts(with: code.name.utf8) {
+            text = text.dropFirst(code.name.utf8.count)
             return .some(code)
         }
-        guard text.hasPrefix("default") else { return nil }
-        text = text.dropFirst("default".count)
+        guard text.starts(with: "default".utf8) else { return nil }
+        text = text.dropFirst("default".utf8.count)
         return .some(nil)
     }
 
-    private static func takeAction(_ text: inout Substring) -> StackAction? {
-        for (word, action) in StackAction.words where text.hasPrefix(word) {
-            text = text.dropFirst(word.count)
+    private static func takeAction(_ text: inout ArraySlice<UInt8>) -> StackAction? {
+        for (word, action) in StackAction.words where text.starts(with: word.utf8) {
+            text = text.dropFirst(word.utf8.count)
             return action
         }
-        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let digits = text.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         text = text.dropFirst(digits.count)
-        guard digits.count <= 6, let count = Int(digits), count > 0 else { return nil }
-        return .jump(count)
+        guard let count = Int32(String(decoding: digits, as: UTF8.self)), count > 0 else {
+            return nil
+        }
+        return .jump(Int(count))
     }
 }
 
-extension Character {
-    fileprivate var isBlank: Bool { self == " " || self == "\t" }
+extension UInt8 {
+    /// isspace(3).
+    fileprivate var isSpace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
 }

@@ -30,12 +30,16 @@ enum ModuleRole: Equatable {
     case silent
     /// Sets something up, and decides nothing.
     case neutral
+    /// Cannot be loaded: libpam returns PAM_MODULE_UNKNOWN in its place.
+    case absent
     /// Unknown to the doctor.
     case unknown
 
     /// Returns the role of a module; that of pam_faillock depends on its options.
     init(_ module: String, options: [String]) {
         switch module {
+        // No file has such a name, which comes of the line ends of Windows.
+        case let name where name.utf8.contains(UInt8(ascii: "\r")): self = .absent
         case "pam_faillock":
             if options.contains("authfail") {
                 self = .failureCounter

@@ -39,7 +39,9 @@ extension Handler {
         case .neutral: ["pam_mount", "pam_ecryptfs", "pam_fscrypt"].contains(module)
         // pam_signet can pass on a password typed at its own prompt, but not if no user can be
         // asked.
-        case .signet, .rule, .gate, .failureCounter, .failureReset, .permit, .deny, .silent: false
+        case .signet, .rule, .gate, .failureCounter, .failureReset, .permit, .deny, .silent,
+            .absent:
+            false
         }
     }
 
@@ -54,7 +56,7 @@ extension Handler {
             Handler.takers.contains(module)
                 || module == "pam_exec" && options.contains("expose_authtok")
         case .signet, .otherFingerprint, .rule, .gate, .failureCounter, .failureReset, .permit,
-            .deny:
+            .deny, .absent:
             false
         }
     }

@@ -50,6 +50,15 @@ struct StackRuns {
     /// The runs in which a touch authenticates without a password.
     var touched: [StackResult] { runs(.success, knowsPassword: false).filter(\.isAccepted) }
 
+    /// Whether no user who knows the password can log in if a module refuses.
+    func isRequired(_ index: Int) -> Bool {
+        let visitor = Visitor(finger: .authinfoUnavail, knowsPassword: true)
+        var answers = chain.handlers.map(visitor.answers)
+        answers[index] = [.authErr]
+        guard let runs = chain.walks(answers) else { return true }
+        return !runs.contains(where: \.isAccepted)
+    }
+
     /// The runs in which the right password authenticates after this code of pam_signet.
     func runs(welcoming finger: PAMReturnCode) -> [StackResult] {
         runs(finger, knowsPassword: true).filter { $0.isAccepted && chain.acceptsPassword(in: $0) }

@@ -29,6 +29,7 @@ struct Visitor {
         case .failureCounter, .deny: return [.authErr]
         case .permit: return [.success]
         case .silent: return [.ignore]
+        case .absent: return [.moduleUnknown]
         case .unknown:
             return isWelcome ? [.success, .ignore, .authErr] : [.ignore, .authErr]
         }
