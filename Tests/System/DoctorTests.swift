@@ -206,4 +206,27 @@ struct DoctorTests {
         #expect(bare.finding("state-none", nil)?.level == "note")
         #expect(bare.finding("socket-missing", nil) != nil)
     }
+
+    @Test("a finding that the administrator accepts is shown, and leaves the exit status at 0")
+    func accepted() throws {
+        let example = String(
+            decoding: try Layout.read("\(Layout.package)/pam/examples/finger-and-password"),
+            as: UTF8.self)
+        try host.write("/etc/pam.d/sudo", example)
+        let before = try examine()
+        #expect(before.ending == .exited(7))
+        let names = before.complaints.map { "\($0.code) \($0.subject)" }
+        let entries = names.map { "\($0): both factors, ticket 12" }.joined(separator: "; ")
+        try host.write("/etc/signet/signet.conf", "[doctor]\naccept = \(entries)\n")
+        let after = try examine()
+        #expect(after.ending == .exited(0))
+        #expect(after.complaints.map(\.code) == before.complaints.map(\.code), "still shown")
+        let text = try host.run(["signet", "doctor"], within: .seconds(60)).output
+        #expect(text.contains("reason  both factors, ticket 12"))
+        // It hides no other finding, and is reported once it accepts nothing.
+        try host.write("/etc/pam.d/su", example)
+        #expect(try examine().ending == .exited(7))
+        try signet.writeServices(options: "")
+        #expect(try examine().finding("accept-unused", nil) != nil)
+    }
 }

@@ -24,6 +24,12 @@ package struct LoginLists: Sendable {
     /// The groups whose members are denied.
     package var deniedGroupNames: Set<String> { groups.denied }
 
+    /// The groups whose members are allowed.
+    package var allowedGroupNames: Set<String> { groups.allowed }
+
+    /// Whether the list of accounts names root, allowed or denied.
+    package var namesRoot: Bool { accountNames.contains("root") }
+
     /// The accounts that the list names, allowed or denied.
     package var accountNames: Set<String> { accounts.allowed.union(accounts.denied) }
 

@@ -78,6 +78,8 @@ package struct Finding: Equatable, Sendable {
     package let why: Text
     /// The command that repairs it, or the first of several.
     package let mend: Text
+    /// Why the administrator has accepted it (`doctor.accept`); nil if it is not accepted.
+    package var acceptance: Bytes?
 
     /// Describes a finding by its values.
     package init(
@@ -104,18 +106,21 @@ package struct FindingCounts: Equatable, Sendable {
     package let warnings: UInt64
     /// Of the level note.
     package let notes: UInt64
-    /// The worst level there is; nil where nothing was found.
+    /// Those that the administrator has accepted; they are counted at no level.
+    package let accepted: UInt64
+    /// The worst level there is; nil where nothing was found that is not accepted.
     package let worst: FindingLevel?
 
     /// Counts them.
     package init(_ findings: [Finding]) {
         func count(_ level: FindingLevel) -> UInt64 {
-            UInt64(findings.count { $0.level == level })
+            UInt64(findings.count { $0.level == level && $0.acceptance == nil })
         }
         dangers = count(.danger)
         faults = count(.fault)
         warnings = count(.warning)
         notes = count(.note)
+        accepted = UInt64(findings.count { $0.acceptance != nil })
         worst = FindingLevel.allCases.last { count($0) > 0 }
     }
 }

@@ -16,6 +16,14 @@ package enum UnknownNameText {
         }
         return "\(setting): there is no account \(name) on this machine. Did you mean \(nearest)?"
     }
+    /// A list does not exclude root; `list` is what to write instead.
+    package static func rootAdmitted(_ setting: Bytes, list: Bytes) -> Text {
+        "\(setting): the list does not exclude root. Write '\(list)' to exclude it"
+    }
+    /// A list allows a group to which no account belongs.
+    package static func emptyGroup(_ setting: Bytes, name: Bytes) -> Text {
+        "\(setting): no account of this machine that could log in belongs to the group \(name)"
+    }
     /// A list names a group that does not exist.
     package static func unknownGroup(_ setting: Bytes, name: Bytes, nearest: Bytes?) -> Text {
         guard let nearest else {

@@ -28,8 +28,10 @@ package struct Setting: Sendable {
     /// Whether signetd uses the setting.
     ///
     /// The other settings are used only by signet-relay, which reads them at each start and does
-    /// not run most of the time.
-    package var isUsedByDaemon: Bool { section != "relay" || key == "timeout" }
+    /// not run most of the time, and by `signet doctor`.
+    package var isUsedByDaemon: Bool {
+        section != "doctor" && (section != "relay" || key == "timeout")
+    }
 
     /// Creates a row of a program's table.
     package init(
@@ -272,6 +274,12 @@ package enum Settings {
         section: "relay", key: "proxy", standard: .word("none"), accepts: .text(256),
         purpose: "the URL of a proxy for servers, or none")
 
+    /// The setting `doctor.accept`.
+    package static let doctorAccept = Setting(
+        section: "doctor", key: "accept", standard: .word("none"), accepts: .text(2_048),
+        purpose: "findings of signet doctor that are accepted: CODE SUBJECT: REASON, several with ;"
+    )
+
     /// All settings, in the order in which they are shown.
     package static let all: [Setting] = [
         idleExit, connections, connectionsPerUser, touchTimeout, touchTries, touchWaiting,
@@ -281,7 +289,7 @@ package enum Settings {
         keyringServices, vaultKind,
         vaultTPM, vaultRegisters, vaultTimeout, sshGrants, relayAuthorities, relayPin,
         relayConnectTimeout,
-        relayTimeout, relayProxy,
+        relayTimeout, relayProxy, doctorAccept,
     ]
 }
 

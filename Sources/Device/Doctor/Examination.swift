@@ -25,7 +25,9 @@ extension Machine {
         if let configuration = settings.configuration {
             let names = UnknownNames(files: files, nameService: nameService, stacks: stacks)
             findings += names.all(configuration).map(NameCheck.finding)
-            findings += AllowanceCheck(files: files, configuration: configuration).findings()
+            findings += AllowanceCheck(
+                files: files, nameService: nameService, configuration: configuration
+            ).findings()
             findings += NetworkStackCheck.findings(on: configuration)
         }
         let state = StateFileCheck(files: files, nameService: nameService, isRoot: isRoot)
@@ -46,7 +48,10 @@ extension Machine {
         findings += VaultCheck(files: files).deviceFindings()
         findings += MachineChecks(machine: self).findings()
         findings += JournalCheck(machine: self).findings()
-        return Machine.sorted(findings)
+        guard let configuration = settings.configuration else { return Machine.sorted(findings) }
+        let acceptance = AcceptanceCheck(
+            configuration: configuration, isComplete: isRoot && view.reach == .answers)
+        return Machine.sorted(acceptance.applied(to: findings))
     }
 
     /// Problems with the stacks, with the files that they consist of, and with the files that they

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import LoginMessages
 import LoginProtocol
 import Posix
 
@@ -63,6 +64,11 @@ extension Machine {
     /// The names in the configuration's lists that match nothing on this machine.
     package func unknownNames(_ configuration: Configuration) -> [UnknownName] {
         UnknownNames(files: files, nameService: nameService, stacks: stacks()).all(configuration)
+    }
+
+    /// What to say if the lists admit root without naming it; nil if they do not.
+    package func admissionOfRoot(_ configuration: Configuration) -> Text? {
+        nameService.admissionOfRoot(configuration)
     }
 
     func stacks() -> ServiceStacks { ServiceStacks(files.stackFiles()) }

@@ -12,7 +12,7 @@ import LoginProtocol
 package struct UnknownName: Equatable, Sendable {
     /// The kind of thing that the name should refer to.
     package enum Kind: Equatable, Sendable {
-        case service, account, group, keyringService, consoleUnit, displayManager
+        case service, account, group, emptyGroup, keyringService, consoleUnit, displayManager
     }
 
     /// The kind of thing that the name should refer to.
@@ -29,7 +29,7 @@ package struct UnknownName: Equatable, Sendable {
         switch kind {
         case .service: Settings.loginServices
         case .account: Settings.loginAccounts
-        case .group: Settings.loginGroups
+        case .group, .emptyGroup: Settings.loginGroups
         case .keyringService: Settings.keyringServices
         case .consoleUnit: Settings.loginConsoleUnits
         case .displayManager: Settings.loginDisplayManagers
@@ -45,6 +45,7 @@ package struct UnknownName: Equatable, Sendable {
             return UnknownNameText.unknownService(list, name: bytes, nearest: near)
         case .account: return UnknownNameText.unknownAccount(list, name: bytes, nearest: near)
         case .group: return UnknownNameText.unknownGroup(list, name: bytes, nearest: near)
+        case .emptyGroup: return UnknownNameText.emptyGroup(list, name: bytes)
         case .consoleUnit, .displayManager:
             return UnknownNameText.notUnit(list, name: bytes, nearest: near)
         }
@@ -68,6 +69,7 @@ struct UnknownNames {
         return services(lists, configuration: configuration)
             + unknown(accounts, kind: .account, in: "/etc/passwd")
             + unknown(groups, kind: .group, denied: lists.deniedGroupNames, in: "/etc/group")
+            + emptyGroups(lists.allowedGroupNames.subtracting(groups))
             + units(configuration, setting: Settings.loginConsoleUnits, kind: .consoleUnit)
             + units(configuration, setting: Settings.loginDisplayManagers, kind: .displayManager)
     }
@@ -87,6 +89,28 @@ struct UnknownNames {
             }
         }
         return unknown(lists.serviceNames, kind: .service) + unknown(keyring, kind: .keyringService)
+    }
+
+    /// Allowed groups of this machine to which none of its accounts belongs that could log in.
+    ///
+    /// A group that a directory knows may have members there, and so may any group if accounts come
+    /// from elsewhere.
+    private func emptyGroups(_ names: Set<String>) -> [UnknownName] {
+        guard files.accountsAreLocal else { return [] }
+        let accounts = files.table("/etc/passwd").filter { fields in
+            guard fields.count > 3, let uid = UInt32(fields[2]) else { return false }
+            return uid == 0 || (1_000...59_999).contains(uid)
+        }
+        let people = Set(accounts.compactMap { $0.first.map(String.init) })
+        let groups = files.table("/etc/group").filter { $0.count > 3 }
+        return names.sorted().compactMap { name in
+            guard let group = groups.first(where: { $0[0] == name }) else { return nil }
+            let members = group[3].split(separator: ",").map(String.init)
+            guard !members.contains(where: people.contains),
+                !accounts.contains(where: { $0[3] == group[2] })
+            else { return nil }
+            return UnknownName(kind: .emptyGroup, name: name, isDenied: false, nearest: nil)
+        }
     }
 
     private func unknown(
@@ -111,6 +135,36 @@ struct UnknownNames {
             return UnknownName(
                 kind: kind, name: word, isDenied: false, nearest: unit.isServiceUnit ? unit : nil)
         }
+    }
+}
+
+extension MachineFiles {
+    /// Whether all accounts and groups are in this machine's own files, by /etc/nsswitch.conf.
+    fileprivate var accountsAreLocal: Bool {
+        let local: Set<Substring> = ["files", "compat", "systemd"]
+        return lines("/etc/nsswitch.conf").allSatisfy { line in
+            let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
+            guard let database = words.first, database == "passwd:" || database == "group:" else {
+                return true
+            }
+            return words.dropFirst().allSatisfy { $0.hasPrefix("[") || local.contains($0) }
+        }
+    }
+}
+
+extension NameService {
+    /// What to say if the lists admit root although `login.accounts` does not name it; nil if they
+    /// do not, or if that is not certain.
+    package func admissionOfRoot(_ configuration: Configuration) -> Text? {
+        let lists = LoginLists(configuration)
+        let memberships = Set(lists.groupNames.filter { (try? isMember("root", $0)) == true })
+        guard !lists.namesRoot, !lists.deniedGroupNames.contains(where: lacksGroup),
+            lists.exclusion(account: "root", uid: 0, memberships: memberships) == nil
+        else { return nil }
+        let words = ["!root"] + configuration.words(Settings.loginAccounts)
+        return UnknownNameText.rootAdmitted(
+            Settings.loginAccounts.name.bytes,
+            list: "accounts = \(words.joined(separator: ", "))".bytes)
     }
 }
 

@@ -20,7 +20,7 @@ struct ConfigTests {
         let script = answering(.of(setting), .done(DoneAnswer()))
         let run = try signet(["config"], [script])
         #expect(run.code == .done)
-        #expect(run.output.hasPrefix("touch.timeout  = 60s  (default)\n\n"))
+        #expect(run.output.hasPrefix("touch.timeout  = 60s (default)\n\n"))
         let document = try signet(["config", "--json"], [script]).document("config")
         let settings = document["settings"] as? [[String: Any]]
         #expect(settings?.first?["value"] as? String == "60s")

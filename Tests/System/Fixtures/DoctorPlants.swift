@@ -90,6 +90,12 @@ struct Plant: Sendable, CustomStringConvertible {
 
     /// Faults of the stacks.
     static let stacks = [
+        Plant("stack-carriage-return", "sudo", "sed -i 's/$/\\r/' \(pam)/sudo"),
+        Plant(
+            "stack-cut", "sudo", "printf 'auth optional pam_env.so \\\\' >> \(pam)/sudo", .services),
+        sudo(
+            "factor-skipped",
+            "\(touch)\\n@include common-auth\\nauth required pam_google_authenticator.so"),
         sudo("password-unreachable", "auth required pam_signet.so\\n@include common-auth"),
         sudo(
             "password-unreachable",
@@ -252,6 +258,10 @@ struct Plant: Sendable, CustomStringConvertible {
         lists("account-unknown", "aliec", "accounts = !root, !aliec"),
         lists("group-unknown", "no-such-group", "groups = no-such-group"),
         lists("denied-group-unknown", "no-such-group", "groups = !no-such-group"),
+        lists("group-empty", "nogroup", "groups = nogroup"),
+        lists("root-admitted", "login.accounts", "accounts = !bob"),
+        lists("accept-unused", "x y", "[doctor]\\naccept = x y: z"),
+        lists("accept-malformed", "x y", "[doctor]\\naccept = x y"),
         lists("unit-malformed", "sddm", "display-managers = sddm"),
         lists("keyring-service-unknown", "lgoin", "[keyring]\\nservices = lgoin"),
         lists("setting-obsolete", "/etc/signet/signet.conf", "[keyring]\\nexcept = sudo"),

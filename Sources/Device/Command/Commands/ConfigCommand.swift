@@ -29,8 +29,8 @@ struct ConfigCommand: Command {
         if run.arguments.has(.check) { return try checkFiles() }
         let settings = try settings()
         let modules = run.environment.machine.moduleLines()
-        let rows = Table.lines(
-            settings.map { ["\($0.name)", "= \($0.value)", "(\($0.origin))"] })
+        // The origin follows the value at once: lists are so long that no column after them is one.
+        let rows = Table.lines(settings.map { ["\($0.name)", "= \($0.value) (\($0.origin))"] })
         run.say(
             .document(
                 "config",
@@ -77,6 +77,8 @@ struct ConfigCommand: Command {
         let obsolete = configuration.obsoleteLines
         var lines = [ConfigMessages.noMistakes(files.bytes)] + obsolete.map(\.text.text)
         lines += unknown.map(\.text)
+        let root = run.environment.machine.admissionOfRoot(configuration)
+        lines += [root].compactMap { $0 }
         if let differences {
             lines += differences.map(\.text)
             lines.append(
@@ -84,7 +86,11 @@ struct ConfigCommand: Command {
         } else {
             lines.append(ConfigMessages.serviceUnknown)
         }
-        run.say(.check(nil, differences: differences, unknown: unknown, obsolete: obsolete), lines)
+        run.say(
+            .check(
+                nil, differences: differences, unknown: unknown, obsolete: obsolete,
+                admitsRoot: root != nil),
+            lines)
     }
 
     private func read() throws(ConfigurationFault) -> Configuration {
@@ -161,7 +167,7 @@ private struct SettingDifference {
 extension JSON {
     fileprivate static func check(
         _ fault: ConfigurationFault?, differences: [SettingDifference]?,
-        unknown: [UnknownName] = [], obsolete: [ConfigurationFault] = []
+        unknown: [UnknownName] = [], obsolete: [ConfigurationFault] = [], admitsRoot: Bool = false
     ) -> JSON {
         .document(
             "config-check",
@@ -169,7 +175,7 @@ extension JSON {
                 ("good", .bool(fault == nil)),
                 ("fault", .optional(fault, \.document)),
                 ("obsolete", .array(obsolete.map(\.document))),
-                ("unknown", .array(unknown.map(\.document))),
+                ("unknown", .array(unknown.map(\.document))), ("admitsRoot", .bool(admitsRoot)),
                 (
                     "differences",
                     .optional(differences) { differences in

@@ -58,6 +58,7 @@ struct DoctorCommand: Command {
             let status = try StatusCommand(run: run).status(of: name)
             view.version = status.program
             view.configurationFault = status.configurationFault
+            view.permitsNoTouch = status.refusal?.reason == .settingsNotUnderstood
             let prints = try listed { () throws(CommandFault) in
                 try run.collect(.list(account: name)) { answer -> PrintAnswer? in
                     if case .print(let print) = answer { return print }
@@ -127,9 +128,18 @@ private struct Checkup {
             lines.append(area.text)
             var rows: [[Text]] = []
             for finding in inArea {
-                rows.append([finding.level.text, finding.what])
+                rows.append([
+                    finding.acceptance == nil ? finding.level.text : DoctorMessages.accepted,
+                    finding.what,
+                ])
+                if let reason = finding.acceptance {
+                    rows.append(["", row(DoctorMessages.reason, text: "\(reason)")])
+                    rows.append(["", row(DoctorMessages.name, text: finding.name)])
+                    continue
+                }
                 rows.append(["", row(DoctorMessages.why, text: finding.why)])
                 rows.append(["", row(DoctorMessages.mend, text: finding.mend)])
+                rows.append(["", row(DoctorMessages.name, text: finding.name)])
             }
             lines += Table.lines(rows).map { "  \($0)" } + [""]
         }
@@ -141,7 +151,7 @@ private struct Checkup {
     }
 
     private func row(_ label: Text, text: Text) -> Text {
-        "\(cell: label, column: [DoctorMessages.why, DoctorMessages.mend])\(text)"
+        "\(cell: label, column: DoctorMessages.labels)\(text)"
     }
 
     var document: JSON {
@@ -155,6 +165,7 @@ private struct Checkup {
                     .object([
                         ("danger", .number(counts.dangers)), ("fault", .number(counts.faults)),
                         ("warning", .number(counts.warnings)), ("note", .number(counts.notes)),
+                        ("accepted", .number(counts.accepted)),
                     ])
                 ),
                 ("findings", .array(findings.map(\.document))),
@@ -177,11 +188,15 @@ extension FingerCount {
 }
 
 extension Finding {
+    /// How `doctor.accept` names it.
+    fileprivate var name: Text { subject.isEmpty ? code.text : "\(code.bytes) \(subject)" }
+
     fileprivate var document: JSON {
         .object([
             ("code", .string(code)), ("level", .string(level.rawValue)),
             ("area", .string(area.rawValue)), ("subject", .bytes(subject)),
             ("what", .bytes(what.bytes)), ("why", .bytes(why.bytes)), ("mend", .bytes(mend.bytes)),
+            ("accepted", .optional(acceptance, JSON.bytes)),
         ])
     }
 }
@@ -192,6 +207,14 @@ enum DoctorMessages {
     static let why: Text = "why"
     /// The word before the command that repairs a finding.
     static let mend: Text = "fix"
+    /// The word before the finding's name, by which it can be accepted.
+    static let name: Text = "name"
+    /// The word before the reason for which a finding was accepted.
+    static let reason: Text = "reason"
+    /// The word before a finding that was accepted, in place of its level.
+    static let accepted: Text = "accepted"
+    /// The words in the column of `why`.
+    static let labels = [why, mend, name, reason]
     /// The heading above the enrolled fingers.
     static let enrolled: Text = "enrolled fingers"
     /// How many fingers an account has on a reader; nil if its presence is unknown.

@@ -6,10 +6,14 @@ import LoginMessages
 /// Checks whether settings allow a touch that the defaults would refuse.
 struct AllowanceCheck {
     let files: MachineFiles
+    let nameService: NameService
     let configuration: Configuration
 
     func findings() -> [Finding] {
         var findings: [Finding] = []
+        if let text = nameService.admissionOfRoot(configuration) {
+            findings.append(Self.rootAdmitted(text))
+        }
         if !says(Settings.loginOthers, word: Settings.refuse) { findings.append(Self.others) }
         // Where logind runs, it decides who is present, and the setting has no effect.
         if !files.exists("/run/systemd/seats") {
@@ -31,6 +35,19 @@ struct AllowanceCheck {
 }
 
 extension AllowanceCheck {
+    /// `login.accounts` replaces the default, and does not exclude root any more.
+    private static func rootAdmitted(_ text: Text) -> Finding {
+        Finding(
+            "root-admitted", level: .warning, area: .service,
+            subject: Settings.loginAccounts.name.bytes,
+            what: text,
+            why: """
+                a list of your own replaces the default, which excludes root: root could enrol a \
+                finger and log in with it. Add !root to the list
+                """,
+            mend: Remedy.editSettings)
+    }
+
     /// `login.others` is not `refuse`.
     private static let others = Finding(
         "others-allowed", level: .warning, area: .service, subject: Settings.loginOthers.name.bytes,

@@ -23,6 +23,7 @@ enum NameCheck {
                     """,
                 mend: Remedy.editSettings)
         case .group: unknown.isDenied ? deniedGroup(name, text: text) : group(name, text: text)
+        case .emptyGroup: emptyGroup(name, text: text)
         case .keyringService:
             Finding(
                 "keyring-service-unknown", level: .warning, area: .service, subject: name,
@@ -45,6 +46,14 @@ enum NameCheck {
         Finding(
             "group-unknown", level: .warning, area: .service, subject: name, what: text,
             why: "the entry allows no account. Correct it, or create the group",
+            mend: Remedy.editSettings)
+    }
+
+    /// The group exists, but has no members that could log in.
+    private static func emptyGroup(_ name: Bytes, text: Text) -> Finding {
+        Finding(
+            "group-empty", level: .warning, area: .service, subject: name, what: text,
+            why: "the entry allows no account. Correct it, or add members to the group",
             mend: Remedy.editSettings)
     }
 
