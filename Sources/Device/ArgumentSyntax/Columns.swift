@@ -20,6 +20,31 @@ package enum Columns {
         return Bytes(String(beginning).utf8)
     }
 
+    /// The columns of a help page, as many as a line of it may have.
+    static let ofHelp = 100
+
+    /// Breaks a text into lines of at most this many columns, at spaces.
+    ///
+    /// A word that is wider than a line, as in a language that writes no spaces, is broken where the
+    /// line is full.
+    static func wrapped(_ text: Bytes, columns: Int) -> [Bytes] {
+        var lines: [Bytes] = []
+        var rest = text[...]
+        while count(of: Bytes(rest)) > columns {
+            let full = prefix(of: Bytes(rest), columns: columns)
+            // The space itself may stand in the first column that no longer fits.
+            let space = rest.prefix(full.count + 1).lastIndex(of: UInt8(ascii: " "))
+            guard let space, space > rest.startIndex else {
+                lines.append(full)
+                rest = rest.dropFirst(full.count)
+                continue
+            }
+            lines.append(Bytes(rest[..<space]))
+            rest = rest[(space + 1)...]
+        }
+        return lines + [Bytes(rest)]
+    }
+
     /// Returns 0 for a character that is drawn over the one before it, and 2 for a wide one.
     ///
     /// The ranges follow Unicode, UAX #11. wcwidth(3) is not used, because it depends on the locale

@@ -43,7 +43,7 @@ extension ProgramSyntax {
             ?? groupOptions(at: words) + (words.isEmpty ? [.version] : []) + [.help]
         lines += Self.options(options)
         if !below.isEmpty { lines += ["", Self.more(Self.anyCommand(call(words).bytes))] }
-        return lines + (notes.isEmpty ? [] : [""] + notes)
+        return lines + (notes.isEmpty ? [] : [""] + notes.map { "\(wrapped: $0, after: [])" })
     }
 
     /// The usage lines, one for each way to call a command.
@@ -60,6 +60,7 @@ extension ProgramSyntax {
     }
 
     private static func indented(_ rows: [(Text, Text)]) -> [Text] {
-        Table.lines(rows.map { [$0.0, $0.1] }).map { "  \($0)" }
+        let names = rows.map(\.0)
+        return rows.map { "  \(cell: $0.0, column: names)\(wrapped: $0.1, after: names)" }
     }
 }

@@ -32,6 +32,10 @@ package struct AppendFile: ~Copyable, Sendable {
         do {
             return try directory.openChecked(name, flags: flags, isPrivate: true)
         } catch {
+            // What is on a read-only disk can still be read; appending fails.
+            if case .system(let fault) = error, fault.code == EROFS {
+                return try directory.openChecked(name, flags: O_RDONLY, isPrivate: true)
+            }
             guard error.isMissing else { throw error }
         }
         let create = flags | O_CREAT | O_EXCL

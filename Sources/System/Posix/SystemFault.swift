@@ -35,6 +35,9 @@ extension SystemFault: CustomStringConvertible {
         return "\(subject.isEmpty ? "it" : subject) \(what): \(errorText(code))"
     }
 
+    /// Why it failed, without what and where: `Permission denied`.
+    package var reason: String { errorText(code) }
+
     /// The predicate that says what failed, by C function; its subject is the path or name.
     private static let verbs = [
         "open": "cannot be opened", "openat": "cannot be opened", "read": "cannot be read",

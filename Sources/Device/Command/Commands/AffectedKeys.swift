@@ -85,7 +85,7 @@ enum AffectedKeysMessages {
     static func warning(server: ServerURL) -> Text {
         """
         after this change you will have to register at \(server) again: have a new activation code \
-        ready for 'signet enable --server \(server)'
+        ready for 'signet enable --server \(Shell.word(server.bytes))'
         """
     }
 
@@ -154,7 +154,7 @@ enum AffectedKeysMessages {
     /// After a change of fingers: a registration has ended.
     static func ended(server: ServerURL) -> Text {
         """
-        the registration at \(server) has ended: run 'signet enable --server \(server)' with a new \
+        the registration at \(server) has ended: run 'signet enable --server \(Shell.word(server.bytes))' with a new \
         activation code
         """
     }
@@ -162,7 +162,7 @@ enum AffectedKeysMessages {
     /// After a change of fingers: a registration's MAC tokens have ended.
     static func ended(tokens: Bytes, of server: ServerURL) -> Text {
         """
-        these MAC tokens of \(server) have ended: \(tokens). Run 'signet mac-token add \(server) \
+        these MAC tokens of \(server) have ended: \(tokens). Run 'signet mac-token add \(Shell.word(server.bytes)) \
         NAME' after you have registered there again
         """
     }

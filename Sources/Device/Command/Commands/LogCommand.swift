@@ -258,7 +258,7 @@ enum LogMessages {
     static func checkCommand(_ account: AccountName, namespace: Bytes) -> Text {
         // Untranslated: a command.
         """
-        ssh-keygen -Y verify -f signers -I \(account) -n \(namespace) \
+        ssh-keygen -Y verify -f signers -I \(Shell.word(account)) -n \(namespace) \
         -s statement.sig < statement
         """
     }

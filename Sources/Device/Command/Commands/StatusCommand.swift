@@ -335,7 +335,8 @@ enum StatusMessages {
     {
         """
         \(services): no touch is accepted, because \(url) must approve it, and \(account) is not \
-        registered there. Run 'signet enable --server \(url)' with an activation code
+        registered there. Run 'signet enable --server \(Shell.word(url.bytes))' with an \
+        activation code
         """
     }
 
@@ -345,8 +346,8 @@ enum StatusMessages {
     ) -> Text {
         """
         \(services): no touch is accepted, because \(url) must approve it, and the fingers have \
-        changed since \(account) was registered there. Run 'signet enable --server \(url)' with a \
-        new activation code
+        changed since \(account) was registered there. Run 'signet enable --server \
+        \(Shell.word(url.bytes))' with a new activation code
         """
     }
 

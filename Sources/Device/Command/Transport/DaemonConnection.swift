@@ -19,7 +19,7 @@ struct DaemonConnection: ~Copyable {
             let socket = try PacketSocket.connect(to: environment.socketPath)
             peer = try PeerCredentials(of: socket.descriptor)
             connection = DaemonConnection(socket: socket, interrupts: environment.interrupts)
-        } catch { throw .noService(DaemonConnectionMessages.absent(error.description.bytes)) }
+        } catch { throw .noService(DaemonConnectionMessages.absent(error.reason.bytes)) }
         guard peer.uid == environment.daemonUID else {
             throw .noService(DaemonConnectionMessages.foreign(uid: peer.uid))
         }
