@@ -275,7 +275,8 @@ func programs() -> Package {
             .target(
                 name: "Gate",
                 dependencies: [
-                    "Authorization", "CommandMessages", "CommandProtocol", "Configuration", "Domain",
+                    "Authorization", "CommandMessages", "CommandProtocol", "Configuration",
+                    "Domain",
                     "LoginMessages",
                     "LoginProtocol", "MainContext", "Posix", "Systemd",
                 ], path: "Sources/Device/Gate",

@@ -48,7 +48,8 @@ struct StackCheck {
         let chain = stacks.chain(of: service, type: .auth)
         let all = lines.strayRemarks() + lines.troubleRemarks()
         guard let first = chain.indices(of: .signet).first else { return all }
-        let remarks = all + lines.remarks() + keyring.remarks(on: service)
+        let remarks =
+            all + lines.remarks() + keyring.remarks(on: service)
             + NetworkStackCheck.remarks(on: service, in: stacks)
         // If libpam rejects the whole service, what its modules would do is irrelevant.
         guard !chain.isAborted else { return remarks }
