@@ -64,6 +64,15 @@ struct FingerAndPasswordTests {
         #expect(!host.journal.entries.contains { $0["SIGNET_CHANGE"] == "released" })
     }
 
+    @Test("^C at the password ends sudo, and no finger is asked for")
+    func interrupted() throws {
+        let terminal = try sudo()
+        try terminal.control(.c)
+        #expect(try terminal.expectEnd() != .exited(0))
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
+        #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+    }
+
     @Test("a touch without the password is refused", arguments: ["", "wrong"])
     func touchAlone(password: String) throws {
         let terminal = try sudo()
