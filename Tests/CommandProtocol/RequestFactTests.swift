@@ -95,7 +95,7 @@ struct RequestFactTests {
         }
         let long = SigningMatter.file(
             name: Bytes(repeating: 0x61, count: Limit.fileName), digest: Self.digest)
-        #expect(long.purpose.count == Limit.purpose)
+        #expect(long.purpose.count == Limit.purpose && !long.isShownWhole)
     }
 
     @Test("of a login, the journal shows all that the module reports about it")

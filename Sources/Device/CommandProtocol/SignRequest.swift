@@ -56,6 +56,9 @@ package enum SigningMatter: Equatable, Sendable {
     /// the caller chose, so that a long name hides nothing, and only its own end is cut off.
     package var purpose: Bytes { Bytes(wholePurpose.prefix(Limit.purpose)) }
 
+    /// Whether `purpose` is whole. A touch that could not show all of it is not asked for.
+    package var isShownWhole: Bool { wholePurpose.count <= Limit.purpose }
+
     private var wholePurpose: Bytes {
         switch self {
         case .file(let name, let digest):

@@ -138,16 +138,30 @@ extension DaemonTests {
             #expect(try fixture.client(.bin).ask(request).reason == .notPermitted)
         }
 
-        @Test("the longest names and challenges have a receipt, with the fixed part whole")
+        @Test(
+            "the longest names and challenges that can be shown have a whole receipt, others no touch"
+        )
         func longest() throws {
             try enable()
-            let name = Bytes(repeating: 0x61, count: Limit.fileName)
-            let file = try sign(.file(name: name, digest: Self.digest))
+            func matters(beyond: Int) -> [SigningMatter] {
+                [
+                    .file(
+                        name: Bytes(repeating: 0x61, count: Limit.purpose - 82 + beyond),
+                        digest: Self.digest),
+                    .challenge(
+                        audience: Audience(Bytes(repeating: 0x62, count: Limit.label)),
+                        text: Bytes(
+                            repeating: 0x63, count: Limit.purpose - 21 - Limit.label + beyond)),
+                ]
+            }
+            for matter in matters(beyond: 1) {
+                let request = SignRequest(
+                    account: Self.name, timeoutMilliseconds: 20_000, matter: matter)
+                #expect(try fixture.client(.daemon).ask(.sign(request)).reason == .badRequest)
+            }
+            let file = try sign(matters(beyond: 0)[0])
             try verify(file, .file, of: Self.digest)
-            let challenge = SigningMatter.challenge(
-                audience: Audience(Bytes(repeating: 0x62, count: Limit.label)),
-                text: Bytes(repeating: 0x63, count: Limit.challengeText))
-            #expect(try sign(challenge).signed != nil)
+            #expect(try sign(matters(beyond: 0)[1]).signed != nil)
             let log = try fixture.receipts(of: .daemon)
             #expect(try log.verify() == 3)
             let texts = log.receipts.map { String(decoding: $0, as: UTF8.self) }

@@ -132,6 +132,7 @@ extension SignCommand {
     func sign(
         _ matter: SigningMatter, account: AccountName, _ purpose: (Text) -> Text
     ) throws(CommandFault) -> SignedAnswer {
+        guard matter.isShownWhole else { throw .refused(SignMessages.notShown) }
         let request = SignRequest(
             account: account, timeoutMilliseconds: Self.patience, matter: matter)
         return try ServerRequests(run: run).ask(
@@ -224,6 +225,10 @@ enum SignMessages {
     /// It is unclear which key must sign.
     static let whichServer: Text =
         "this device is registered at several servers. Choose one with '--server URL'"
+
+    /// What is to be signed does not fit where the touch is asked for.
+    static let notShown: Text =
+        "what is to be signed is too long to be shown whole. Shorten the name, the text or the URL"
 
     /// The header would be too long.
     static let tooLong: Text =

@@ -67,7 +67,8 @@ extension SignCommand {
         _ file: SignedFile, digest: Bytes, account: AccountName
     ) throws(CommandFault) -> Bytes {
         let start = Hexadecimal.encode(Bytes(digest.prefix(8)))
-        let name = Bytes(file.name.suffix(Limit.fileName))
+        let name = Bytes(file.name)
+        guard name.count <= Limit.fileName else { throw .refused(SignMessages.notShown) }
         let signed = try sign(
             .file(name: name, digest: digest), account: account,
             file.isInput

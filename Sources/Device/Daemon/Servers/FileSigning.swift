@@ -48,11 +48,12 @@ extension FileSigning {
     /// Signs a file, several files, a challenge or an HTTP request, after one touch.
     ///
     /// The touch covers everything in the request. Throws `badRequest` for an invalid server or
-    /// method, `noSigningKey`, `signingKeyInvalidated`, the corresponding denials for a server's
+    /// method, or for what is too long to be shown whole, `noSigningKey`, `signingKeyInvalidated`, the corresponding denials for a server's
     /// key, and those of the touch.
     func sign(
         _ request: SignRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
+        guard request.matter.isShownWhole else { throw Denial(.badRequest) }
         let key = try await signingKey(for: request.matter, account: account)
         let matter = try keys.ownMatter(request.matter.purpose, account: account)
         let plan = guards.plan(

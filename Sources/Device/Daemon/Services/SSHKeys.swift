@@ -118,7 +118,8 @@ extension SSHKeys {
     /// its receipt states.
     ///
     /// The names of the requesting programs are added to the purpose, which goes to the journal as
-    /// well. A note of the daemon's own comes last.
+    /// well. A note of the daemon's own comes last. Throws `badRequest` for a purpose that is too
+    /// long to be shown whole.
     func plan(
         for request: any DaemonRequest.Type, account: Account, milliseconds: UInt32,
         purpose: Bytes, note: Bytes = [], client: any Client
@@ -127,9 +128,10 @@ extension SSHKeys {
             guards.programs(of: client).joined(separator: Bytes(" of ".utf8)))
         let whole =
             (programs.isEmpty ? purpose : purpose + Bytes(", by ".utf8) + programs) + note
-        client.purpose = Bytes(whole.prefix(Limit.purpose))
+        guard whole.count <= Limit.purpose else { throw Denial(.badRequest) }
+        client.purpose = whole
         var plan = guards.plan(for: request, account: account, milliseconds: milliseconds)
-        plan.confirmed = Bytes(whole.prefix(Limit.purpose))
+        plan.confirmed = whole
         let matter = try accounts.reading(account) { () throws(SystemFault) in
             SignedMatter(
                 purpose: whole, challenge: Challenge(random: try randomBytes(Challenge.count)))
