@@ -58,7 +58,10 @@ package struct ProviderExchange {
         let request = SSHCreateRequest(
             account: account, timeoutMilliseconds: Self.touchMilliseconds,
             application: application, name: name)
-        let answer = try touched(try? request.packet())
+        let words = StaticString("make an ssh key").bytes
+        let answer = try touched(
+            try? request.packet(),
+            for: name.map { words + StaticString(", ").bytes + $0.bytes } ?? words)
         guard case .made(let key) = answer, key.application.bytes == application else {
             throw .untrusted
         }
@@ -103,7 +106,10 @@ package struct ProviderExchange {
     /// Sends a request that needs a touch, and returns its last answer.
     ///
     /// - Parameter packet: nil if the request cannot be encoded.
-    private func touched(_ packet: Bytes?) throws(ProviderFault) -> SSHAnswer {
+    /// - Parameter purpose: what the touch confirms; empty if the calling program says it.
+    private func touched(
+        _ packet: Bytes?, for purpose: Bytes = []
+    ) throws(ProviderFault) -> SSHAnswer {
         guard let packet else { throw .badCall }
         var connection = try ProviderConnection.open(path, trusting: daemonUID)
         try connection.send(packet)
@@ -121,7 +127,8 @@ package struct ProviderExchange {
                 // The reader waits again after each finger; saying so once is enough.
                 let isNews = notice.kind != .preparing && notice.kind != lastShown
                 if isNews, let text = notice.text {
-                    show(text)
+                    let isNamed = notice.kind == .touch && !purpose.isEmpty
+                    show(isNamed ? "\(text) to confirm: \(purpose)" : text)
                     lastShown = notice.kind
                 }
             }

@@ -51,7 +51,8 @@ extension SSHCommand {
         let account = try run.account()
         let request = SSHAgentCreateRequest(
             account: account, timeoutMilliseconds: Self.touchMilliseconds, name: name)
-        var progress = Progress(run.environment, isJSON: run.isJSON)
+        var progress = Progress(
+            run.environment, isJSON: run.isJSON, purpose: request.purpose)
         defer { progress.end() }
         var made: SSHAgentKeyContent?
         var exchange = run.exchange(.sshAgentCreate(request), awaitsTouch: true)

@@ -42,7 +42,7 @@ struct SSHAllowance {
             return true
         }
         environment.columns = { nil }
-        var progress = Progress(environment, isJSON: false)
+        var progress = Progress(environment, isJSON: false, purpose: request.purpose)
         defer { progress.end() }
         var status: Int32?
         try run.exchange(.sshAllow(request), awaitsTouch: true).run {

@@ -13,15 +13,22 @@ struct Progress {
     private let environment: CommandEnvironment
     private let isJSON: Bool
     private let reason: Bytes?
+    private let purpose: Bytes
     private let columns: Int?
     private var done: UInt8 = 0
     private var total: UInt8 = 0
     private var invitation: Text = ""
+    private var lastInvitation: Text = ""
     private var message: Text = ""
     private var isDrawn = false
 
     /// Creates it; nothing is shown before the first notice.
-    init(_ environment: CommandEnvironment, isJSON: Bool, reason: Bytes? = nil) {
+    ///
+    /// `purpose` is what a touch confirms, empty if the command line says it.
+    init(
+        _ environment: CommandEnvironment, isJSON: Bool, reason: Bytes? = nil, purpose: Bytes = []
+    ) {
+        self.purpose = purpose
         self.environment = environment
         self.isJSON = isJSON
         self.reason = reason
@@ -36,6 +43,13 @@ struct Progress {
         switch notice.kind {
         case .touch:
             invitation = text(notice) ?? ""
+            if columns != nil, reason != nil || !purpose.isEmpty {
+                // The line that is redrawn is cut to the window, and this must be seen whole.
+                end()
+                if invitation != lastInvitation { environment.say(invitation) }
+                lastInvitation = invitation
+                invitation = Prompt.action(notice)
+            }
             message = invitation
         case .waiting, .retry, .noMatch, .passwordStale, .askingServer, .preparing, .offer:
             message = notice.text ?? ""
@@ -54,6 +68,9 @@ struct Progress {
     /// The text of a notice, with the requester if that is not the account itself.
     private func text(_ notice: Notice) -> Text? {
         guard var text = notice.text else { return nil }
+        if notice.kind == .touch, !purpose.isEmpty {
+            text = ProgressMessages.confirming(text, purpose)
+        }
         if let requester = notice.requester { text = ProgressMessages.asked(text, by: requester) }
         guard notice.kind == .touch, let reason else { return text }
         return ProgressMessages.explained(text, by: reason)
@@ -108,6 +125,11 @@ enum ProgressMessages {
     /// A touch that is requested by a user other than the account's own.
     static func asked(_ text: Text, by requester: AccountName) -> Text {
         "\(text) (asked by \(requester))"
+    }
+
+    /// A touch, and what it confirms.
+    static func confirming(_ text: Text, _ purpose: Bytes) -> Text {
+        "\(text) to confirm: \(purpose)"
     }
 
     /// A touch, and the purpose that the requesting program states: its own words come last.
