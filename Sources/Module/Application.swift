@@ -3,6 +3,7 @@ import CPAMModule
 import Domain
 import LoginMessages
 import LoginProtocol
+import ModuleOptions
 import SignedFormats
 
 /// The application that called the module, through the handle that libpam passed.
@@ -23,6 +24,9 @@ import SignedFormats
     /// Whether the request comes from a terminal in whose foreground the process runs, so that the
     /// user sees what is shown there.
     var isAttended = false
+    /// The terminal to write messages to, where the answer is given; nil for the application's
+    /// conversation function.
+    var screen: ControllingTerminal?
 
     init?(_ handle: OpaquePointer?, flags: Int32) {
         guard let handle = unsafe handle else { return nil }
@@ -83,6 +87,17 @@ extension Application {
             unsafe CString.bytes(name) == account.bytes
         else { return nil }
         return unsafe entry.pw_uid
+    }
+
+    /// The login shell of an account, empty for the system's default; nil if there is no such
+    /// account.
+    func shell(of account: AccountName) -> Bytes? {
+        let found = account.bytes.withCString { name in
+            unsafe pam_modutil_getpwnam(handle, name)
+        }
+        guard let entry = unsafe found?.pointee else { return nil }
+        guard let shell = unsafe entry.pw_shell else { return [] }
+        return unsafe CString.bytes(shell)
     }
 
     /// Whether an account is a member of a group; nil if the group does not exist or a look-up
@@ -153,14 +168,17 @@ extension Application {
         return name.count <= 5 && (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(last)
     }
 
-    /// Shows a line to the user through the application's conversation function.
+    /// Shows a line to the user: on the terminal, or through the application's conversation
+    /// function.
     ///
-    /// PAM_SILENT is honoured except from sudo, which always sets it. Returns whether the
+    /// That function may write to a file: su's writes to standard output. PAM_SILENT is honoured
+    /// except from sudo, which always sets it. Returns whether the line was written, or the
     /// conversation function succeeded.
     @discardableResult
     @inline(never)
     func show(_ text: Text, asError: Bool = false) -> Bool {
         guard mayShow else { return false }
+        if let screen { return screen.write(rendering(text) + [UInt8(ascii: "\n")]) }
         let style = asError ? PAM_ERROR_MSG : PAM_TEXT_INFO
         return unsafe rendering(text).withUnsafeBytes { bytes in
             unsafe show_line(
@@ -171,6 +189,13 @@ extension Application {
 
     /// Whether messages may be shown to the user.
     var mayShow: Bool { !isQuiet && (flags & UInt32(PAM_SILENT) == 0 || isSudo) }
+
+    /// Whether the application is a program for terminals, whose conversation function writes to
+    /// its standard output; judged by the name of its service.
+    var isTextual: Bool {
+        guard let name = try? service().bytes else { return false }
+        return isSudo || ConfirmingProgram.textual.bytes.parts(between: 0x20).contains(name)
+    }
 
     /// Whether the application is sudo, judged by the name of its service.
     var isSudo: Bool {

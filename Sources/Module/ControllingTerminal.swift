@@ -16,9 +16,10 @@ final class ControllingTerminal {
     /// Opens the terminal, for reading too if `toRead`; nil if there is none or it is not this
     /// process's.
     static func open(named name: Bytes, toRead: Bool) -> ControllingTerminal? {
-        guard !name.isEmpty else { return nil }
-        let isPath = name.first == UInt8(ascii: "/")
-        let path = isPath ? name : StaticString("/dev/").bytes + name
+        let parent = StaticString("/dev/").bytes
+        let short = name.starts(with: parent) ? Bytes(name.dropFirst(parent.count)) : name
+        guard isSystems(short) else { return nil }
+        let path = parent + short
         var status = stat()
         let found = path.withCString { unsafe stat($0, &status) }
         guard found == 0, status.isOf(S_IFCHR) else { return nil }
@@ -30,10 +31,19 @@ final class ControllingTerminal {
         return ControllingTerminal(file: file)
     }
 
-    /// Whether this process is in the background of its controlling terminal, named or not.
-    static var holdsBack: Bool {
-        guard let file = own(O_WRONLY) else { return false }
-        return !ControllingTerminal(file: file).isForeground
+    /// Whether only root can have given a device in /dev this name: it has no directory but `pts`,
+    /// since another may belong to a user, as /dev/shm does.
+    private static func isSystems(_ name: Bytes) -> Bool {
+        let pts = StaticString("pts/").bytes
+        let last = name.starts(with: pts) ? Bytes(name.dropFirst(pts.count)) : name
+        return !last.isEmpty && last.first != UInt8(ascii: ".") && !last.contains(UInt8(ascii: "/"))
+    }
+
+    /// This process's controlling terminal, whatever the application named, to write to; nil if
+    /// there is none.
+    static func own() -> ControllingTerminal? {
+        guard let file = own(O_WRONLY) else { return nil }
+        return ControllingTerminal(file: file)
     }
 
     /// Opens the controlling terminal with its own file description, so that O_NONBLOCK does
@@ -51,11 +61,31 @@ final class ControllingTerminal {
     /// Whether this process's group is the terminal's foreground group.
     var isForeground: Bool { tcgetpgrp(file.number) == getpgrp() }
 
-    /// Writes a text unchanged; errors are ignored.
-    func write(_ text: Bytes) {
-        _ = unsafe text.withUnsafeBytes { bytes in
-            unsafe CPAMModule.write(file.number, bytes.baseAddress, bytes.count)
+    /// The time in milliseconds within which a terminal must take a text; one that was stopped with
+    /// ^S does not.
+    private static let milliseconds: Int32 = 1_000
+
+    /// Writes a text unchanged; returns whether all of it was written, in the foreground.
+    @discardableResult
+    func write(_ text: Bytes) -> Bool {
+        var length = 0
+        while length < text.count {
+            guard isForeground else { return false }
+            let start = length
+            let count = unsafe text.withUnsafeBytes { bytes in
+                unsafe CPAMModule.write(
+                    file.number, bytes.baseAddress?.advanced(by: start), bytes.count - start)
+            }
+            if count > 0 {
+                length += count
+                continue
+            }
+            var request = pollfd(fd: file.number, events: Int16(POLLOUT), revents: 0)
+            guard unsafe poll(&request, 1, ControllingTerminal.milliseconds) > 0,
+                request.revents & Int16(POLLOUT) != 0
+            else { return false }
         }
+        return true
     }
 
     /// The terminal's current settings; tcgetattr(3).

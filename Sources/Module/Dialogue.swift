@@ -112,10 +112,15 @@ struct Dialogue {
             return false
         }
         guard let text = text(of: notice) else { return false }
-        line?.makeRoom()
+        // After a scan the daemon asks for the next one at once.
+        line?.makeRoom(beforeMore: notice.kind == .noMatch || notice.kind == .retry)
         let isShown = application.show(text)
         guard isShown || !application.mustBeHeard || !application.mayShow else {
             throw .interrupted
+        }
+        // What the user has not been shown is not confirmed by a touch.
+        guard isShown || application.isQuiet || notice.kind != .touch else {
+            throw .unavailable("the user could not be shown the request", shown: Prompt.unclear)
         }
         // This notice precedes the touch, so the password line opens only after it.
         guard notice.kind != .passwordStale else { return isShown }
@@ -133,7 +138,9 @@ struct Dialogue {
         guard notice.kind == .touch else { return notice.text }
         let who = Prompt.who(
             account: login.account, terminal: login.terminal, requester: notice.requester)
-        return Prompt.touch(notice, purpose: login.purpose, who: who, warning: place.warning)
+        return Prompt.touch(
+            notice, purpose: login.purpose, service: login.service, who: who,
+            warning: place.warning)
     }
 
     /// Waits until an answer may have arrived; returns false if the deadline passes first.

@@ -17,14 +17,18 @@ final class Login {
     let account: AccountName
     let uid: UInt32
     let service: ServiceName
+    /// This process's controlling terminal, as the application named it; empty if it named none, or
+    /// another one.
     let terminal: Bytes
     let requester: AccountName
     /// The text of the command that a touch authorises.
     ///
-    /// Empty if the service has none; nil if it should have one but the command line is ambiguous.
+    /// Empty if the service has none; nil if it should have one but cannot be shown whole.
     private let command: Bytes?
     /// The purpose that is sent to the daemon and must appear in the statement.
     var purpose: Bytes { command ?? [] }
+    /// Whether the command would be known, but is too long to be shown whole.
+    private let isTooLong: Bool
     /// Whether sudo was told not to prompt on the terminal.
     let asksElsewhere: Bool
     /// The polkit agent that asks through polkit's helper; nil for every other service.
@@ -80,8 +84,11 @@ final class Login {
         try application.keep(account.bytes)
         let place = try PromptContext(of: self, application: application, options: options)
         application.isAttended = place.presence == .foreground
+        application.screen = place.screen
         guard command != nil else {
-            throw .unavailable("the command line cannot be shown clearly", shown: Prompt.unclear)
+            throw .unavailable(
+                "the command line cannot be shown whole",
+                shown: isTooLong ? Prompt.tooLong : Prompt.unclear)
         }
         // `delay=` gives users of a greeter time to type; our own password line makes it
         // needless.
@@ -115,18 +122,22 @@ final class Login {
         }
         self.uid = uid
         service = try application.service()
-        terminal = Login.label(try application.item(PAM_TTY))
+        let named = Login.label(try application.item(PAM_TTY))
+        terminal = ControllingTerminal.open(named: named, toRead: false) == nil ? [] : named
         requester = AccountName(Login.label(try application.item(PAM_RUSER)))
         agent = StaticString("polkit-1").bytes == service.bytes ? Agent.find() : nil
         // An unprivileged program controls its own command line, which therefore proves nothing.
         guard geteuid() == 0,
             let program = application.isSudo ? .sudo : Login.program(of: service)
         else {
-            (command, asksElsewhere) = ([], false)
+            (command, isTooLong, asksElsewhere) = ([], false, false)
             return
         }
-        let confirmed = ConfirmedCommand(ProgramCall.ofThisProcess, of: program)
-        (command, asksElsewhere) = (confirmed.purpose, confirmed.asksElsewhere)
+        let confirmed = ConfirmedCommand(
+            ProgramCall.ofThisProcess, of: program,
+            in: .ofThisProcess(application, account: account, requester: requester))
+        command = confirmed.purpose
+        (isTooLong, asksElsewhere) = (confirmed.isTooLong, confirmed.asksElsewhere)
     }
 
     /// The program behind a service, if its command line says what a touch would authorise.

@@ -44,6 +44,10 @@ enum Offer {
             guard daemon.wait(until: deadline), case .notice(let notice)? = try daemon.receive(),
                 notice.kind == .offer, let text = notice.text
             else { return }
+            var application = application
+            // As for a touch: not into a file to which the program's output goes.
+            if application.isTextual { application.screen = ControllingTerminal.own() }
+            guard !application.isTextual || application.screen != nil else { return }
             application.show(text)
         } catch {
             // The suggestion can wait for another login.

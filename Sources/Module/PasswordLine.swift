@@ -14,6 +14,11 @@ final class PasswordLine {
     private let saved: termios
     private var isOpen = true
     private var isAsking = false
+    /// Whether another message is expected at once, which the prompt is to follow.
+    private var isFollowed = false
+
+    /// The milliseconds for which the prompt waits for a message that is expected.
+    private static let pause: Int32 = 300
 
     /// The reason why `wait` returned.
     enum Event {
@@ -71,8 +76,9 @@ final class PasswordLine {
     }
 
     /// Ends the visible line, so that a message can be shown; the next `wait` shows the prompt
-    /// again.
-    func makeRoom() {
+    /// again, after the message that is expected if there is one more.
+    func makeRoom(beforeMore: Bool) {
+        isFollowed = beforeMore
         guard isAsking else { return }
         isAsking = false
         terminal.write([UInt8(ascii: "\n")])
@@ -80,10 +86,12 @@ final class PasswordLine {
 
     /// Waits for input, a signal, the socket or the timeout.
     func wait(for socket: Int32, milliseconds: Int32) -> Event {
-        if !isAsking {
+        let pause = isFollowed ? min(milliseconds, PasswordLine.pause) : milliseconds
+        if !isAsking, !isFollowed {
             isAsking = true
             terminal.write(prompt)
         }
+        isFollowed = false
         let input = Int16(POLLIN)
         var watched: InlineArray<3, pollfd> = [
             pollfd(fd: terminal.descriptor, events: input, revents: 0),
@@ -91,7 +99,7 @@ final class PasswordLine {
             pollfd(fd: socket, events: input, revents: 0),
         ]
         let ready = unsafe withUnsafeMutableBytes(of: &watched) { watched in
-            unsafe poll(watched.baseAddress?.assumingMemoryBound(to: pollfd.self), 3, milliseconds)
+            unsafe poll(watched.baseAddress?.assumingMemoryBound(to: pollfd.self), 3, pause)
         }
         guard ready > 0 else { return .none }
         if watched[1].revents != 0 { return event(of: signals.take()) }

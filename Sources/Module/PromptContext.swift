@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginMessages
 import LoginProtocol
 import ModuleOptions
 import SignedFormats
@@ -20,12 +21,15 @@ struct PromptContext {
     private let attended: ControllingTerminal?
     /// The position that the prompt must warn of; nil if there is nothing to warn of.
     let warning: TerminalPosition?
+    /// The terminal on which the touch is asked for, where the answer is given; nil for the
+    /// application's conversation function.
+    let screen: ControllingTerminal?
 
     /// Finds the login's terminal.
     ///
     /// - Throws: `.declined` if no touch may be asked for: in the background under
     ///   `background=refuse`, when sudo was told not to prompt, or when `prompt=together` finds no
-    ///   terminal for a password.
+    ///   terminal for a password; `.unavailable` if the user cannot be shown the request.
     init(
         of login: Login, application: Application, options: ModuleOptions
     ) throws(LoginFailure) {
@@ -35,11 +39,12 @@ struct PromptContext {
         let mayType = options.prompt == .auto || options.prompt == .together
         let found = ControllingTerminal.open(named: login.terminal, toRead: mayType)
         let background = options.background(for: login.service)
-        if let found {
-            presence = found.isForeground ? .foreground : .background
-        } else {
+        let own = found ?? ControllingTerminal.own()
+        if let own, !own.isForeground {
             // Its standard streams may be files; the controlling terminal still tells.
-            presence = ControllingTerminal.holdsBack ? .background : .noTerminal
+            presence = .background
+        } else {
+            presence = found == nil ? .noTerminal : .foreground
         }
         // Without a terminal the daemon decides, because it can tell whether the session is at a
         // seat.
@@ -54,6 +59,21 @@ struct PromptContext {
         guard terminal != nil || !wantsLine else {
             throw .declined("a password cannot be typed here during the touch")
         }
+        // A locker may run in a terminal and show its messages in a window.
+        let isTextual = application.isTextual
+        screen = presence == .background ? nil : terminal ?? (isTextual ? own : nil)
+        guard options.prompt == .off || screen != nil || PromptContext.shows(application, isTextual)
+        else {
+            throw .unavailable(
+                "the user cannot be shown what a touch is asked for", shown: Prompt.unseen)
+        }
+    }
+
+    /// Whether the application's conversation function reaches the user, as far as can be told.
+    private static func shows(_ application: Application, _ isTextual: Bool) -> Bool {
+        guard application.mayShow else { return false }
+        // sudo writes to the terminal of which it is in the background.
+        return !isTextual || isatty(STDOUT_FILENO) == 1
     }
 
     /// Whether the process went to the background after the touch was asked for.
@@ -61,42 +81,4 @@ struct PromptContext {
 
     /// Whether a suspended login may continue.
     var isForeground: Bool { terminal?.isForeground ?? false }
-}
-
-extension ProgramCall {
-    /// This process's command line; its middle is omitted if it is longer than what `purpose`
-    /// needs.
-    static var ofThisProcess: ProgramCall {
-        guard let file = openOfThisProcess() else { return ProgramCall(beginning: []) }
-        let beginning = file.beginning(cap: longestBeginning)
-        guard beginning.count == longestBeginning else { return ProgramCall(beginning: beginning) }
-        var end: Bytes = []
-        while true {
-            let next = file.beginning(cap: longestBeginning)
-            guard !next.isEmpty else { break }
-            end = Bytes((end + next).suffix(longestEnd))
-        }
-        return ProgramCall(beginning: beginning, end: end.isEmpty ? nil : end)
-    }
-
-    /// Opens this process's command line, in which each argument ends with NUL.
-    static func openOfThisProcess() -> ModuleDescriptor? {
-        ModuleDescriptor(
-            adopting: StaticString("/proc/self/cmdline").bytes.withCString { path in
-                unsafe open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC)
-            })
-    }
-}
-
-extension Verifier {
-    /// Returns the SHA-256 of this process's complete command line; nil if it cannot be read.
-    func digestOfCommandLine() -> Bytes? {
-        guard let file = ProgramCall.openOfThisProcess() else { return nil }
-        var part = file.beginning(cap: ProgramCall.longestBeginning)
-        guard !part.isEmpty else { return nil }
-        return digest {
-            defer { part = part.isEmpty ? [] : file.beginning(cap: ProgramCall.longestBeginning) }
-            return part
-        }
-    }
 }

@@ -91,15 +91,24 @@ struct TextTests {
     @Test("prompts hold what is confirmed, and no line end")
     func prompts() {
         let who = Prompt.who(account: AccountName(hostile), terminal: hostile)
-        let prompt = Prompt.touch(Notice(.touch, scan: .swipe), purpose: hostile, who: who)
-        #expect(isHarmless(prompt))
+        for purpose in [hostile, []] {
+            let prompt = Prompt.touch(
+                Notice(.touch, scan: .swipe), purpose: purpose, service: ServiceName(hostile),
+                who: who)
+            #expect(isHarmless(prompt))
+        }
         #expect(
             string(Prompt.who(account: "al", terminal: bytes("/dev/pts/3"))) == "al, pts/3")
         #expect(string(Prompt.who(account: "al", terminal: [])) == "al")
-        #expect(
-            string(Prompt.touch(Notice(.touch), purpose: bytes("sudo ls"), who: "alice"))
-                == "touch the reader to confirm: sudo ls (alice)")
-        for text in [Prompt.orPassword, Prompt.silent, Prompt.refused] {
+        let confirmed = Prompt.touch(
+            Notice(.touch), purpose: bytes("sudo ls"), service: "sudo", who: "alice")
+        #expect(string(confirmed) == "touch the reader to confirm: sudo ls (alice)")
+        let plain = Prompt.touch(Notice(.touch), purpose: [], service: "login", who: "alice, tty1")
+        #expect(string(plain) == "touch the reader for login (alice, tty1)")
+        for text in [
+            Prompt.orPassword, Prompt.silent, Prompt.refused, Prompt.unclear, Prompt.tooLong,
+            Prompt.unseen,
+        ] {
             #expect(isHarmless(text) && hasStyle(text))
         }
     }

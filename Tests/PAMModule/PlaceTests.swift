@@ -186,21 +186,21 @@ struct PlaceTests {
 
     @Test("the daemon learns of a missing terminal, and a warning says so if the line asks for it")
     func noTerminal() throws {
-        let fixture = try fixture("")
-        let probe = try fixture.start(service: "sudo", arguments: ["id"])
+        let fixture = try ModuleFixture(stack: "auth required pam_signet.so background=refuse")
+        let probe = try fixture.start()
         let (visit, request) = try begin(fixture)
         #expect(request.presence == .noTerminal && request.background == .refuse)
         try visit.send(.denial(Denial(.inBackground)))
         let lines = try probe.lines()
         #expect(!lines.contains { $0.hasPrefix("error") })
 
-        let warning = try self.fixture("background=warn")
-        let warned = try warning.start(service: "sudo", arguments: ["id"])
+        let warning = try ModuleFixture(stack: "auth required pam_signet.so background=warn")
+        let warned = try warning.start()
         let (second, secondRequest) = try begin(warning)
         try second.prove(warning.proof(for: secondRequest))
         #expect(
             try warned.lines().contains(
-                "info a request without a terminal: touch the reader to confirm: sudo id (alice)"))
+                "info a request without a terminal: touch the reader for probe (alice)"))
     }
 
     @Test("delay= asks so much later, and a login that ends before has asked nothing")

@@ -300,16 +300,147 @@ struct PromptTests {
         try expectShell(terminal)
     }
 
-    @Test("without a terminal the finger alone is asked for")
+    @Test("without a terminal, or with another's, a program for terminals is asked for no touch")
     func noTerminal() throws {
         let fixture = try fixture()
-        let probe = try fixture.start(
-            service: "sudo", arguments: ["ls", "-n"], environment: ["PROBE_TTY": "/dev/tty1"])
+        for environment in [[:], ["PROBE_TTY": "/dev/tty1"]] {
+            let probe = try fixture.start(
+                service: "sudo", arguments: ["ls", "-n"], environment: environment)
+            let lines = try probe.lines()
+            #expect(lines.first == "error \(Self.unseen)")
+            #expect(lines.contains { $0.hasPrefix("prompt ") })
+            #expect(!fixture.hasVisit)
+        }
+    }
+
+    private static let unseen =
+        "a fingerprint cannot be asked for here, because the request cannot be shown: use the password"
+
+    @Test(
+        "su's question is on its terminal wherever its output goes, and nothing of it in a file",
+        arguments: [">f", "2>f", "<f", ">f 2>&1", "<f >f", "<f >f 2>&1"])
+    func redirected(to streams: String) throws {
+        let fixture = try fixture()
+        let terminal = try fixture.host.terminal(["bash", "-i"], as: HostFixture.alice)
+        try terminal.expect("$ ")
+        try terminal.sendLine(
+            "cd /tmp; : >f; su alice -c 'echo in-side; echo da''ta >&2' \(streams); "
+                + "echo en\"d\" $?")
         let (visit, request) = try begin(fixture)
-        #expect(request.purpose == [UInt8]("sudo ls -n".utf8))
+        try terminal.expect(
+            "touch the reader to confirm: su alice -c 'echo in-side; echo data >&2'")
+        try visit.send(.notice(Notice(.retry, retry: .tooFast)))
+        try terminal.expect("the finger moved too fast")
         try visit.prove(fixture.proof(for: request))
-        let lines = try probe.lines()
-        #expect(lines.first == "info touch the reader to confirm: sudo ls -n (alice, tty1)")
-        #expect(lines.contains("auth 0"))
+        try terminal.expect("end 0")
+        let file = String(decoding: try fixture.host.read("/tmp/f"), as: UTF8.self)
+        #expect(!file.contains("reader") && !file.contains("finger") && !file.contains("password"))
+        #expect(file.contains("in-side") == streams.contains(">f") || streams == "2>f")
+    }
+
+    @Test("a denial, too, is told on the terminal and not in a file")
+    func redirectedDenial() throws {
+        let fixture = try fixture()
+        let terminal = try fixture.host.terminal(["bash", "-i"], as: HostFixture.alice)
+        try terminal.expect("$ ")
+        try terminal.sendLine("su alice -c 'echo in-side' >/tmp/f 2>&1")
+        let visit = try fixture.visit()
+        _ = try visit.authenticate()
+        try visit.send(.denial(Denial(.lockedUntilPassword)))
+        try terminal.expect("fingerprint login is locked for alice")
+        terminal.hangUp()
+        let file = String(decoding: try fixture.host.read("/tmp/f"), as: UTF8.self)
+        #expect(!file.contains("locked"))
+    }
+
+    @Test("su without any terminal, whose output nobody need read, gets no touch")
+    func unseen() throws {
+        let fixture = try fixture()
+        let outcome = try fixture.host.run(
+            ["su", "alice", "-c", "echo in-side"], as: HostFixture.bob)
+        #expect(!outcome.succeeded && !outcome.output.contains("reader"))
+        #expect(outcome.errors.contains(Self.unseen))
+        #expect(!fixture.hasVisit)
+    }
+
+    @Test("a program that wants no messages, or takes none, gets no touch")
+    func silent() throws {
+        let fixture = try fixture()
+        let probe = try fixture.start(environment: ["PROBE_SILENT": "1"])
+        #expect(try probe.lines().first == "auth \(ModuleFixture.Code.unavailable)")
+        #expect(!fixture.hasVisit)
+    }
+
+    @Test("a terminal that takes nothing, as after ^S, gets no touch")
+    func stoppedOutput() throws {
+        let fixture = try fixture()
+        let terminal = try fixture.host.terminal(["bash", "-i"], as: HostFixture.alice)
+        try terminal.expect("$ ")
+        try terminal.sendLine("sudo echo in-side")
+        let visit = try fixture.visit()
+        _ = try visit.authenticate()
+        try terminal.send("\u{13}")
+        try visit.send(.notice(Notice(.touch, scan: .press)))
+        // The module has hung up before anything could be confirmed.
+        #expect(try visit.hasEnded())
+        try terminal.send("\u{11}")
+        try terminal.expect("password for alice: ")
+        #expect(!terminal.transcript.contains("in-side\r\nin-side"))
+    }
+
+    @Test("the prompt of a program without a command names its service, and a terminal of its own")
+    func service() throws {
+        let fixture = try fixture()
+        func probe(_ tty: String) throws -> Terminal {
+            try fixture.host.terminal(
+                ["sh", "-c", "PROBE_TTY=\(tty) exec \(Layout.products)/PAMModuleProbe"],
+                as: HostFixture.alice,
+                environment: [
+                    "PROBE_SERVICE": "login", "PROBE_USER": "alice", "PROBE_STEPS": "auth",
+                ])
+        }
+        let own = try probe("$(tty)")
+        let (visit, request) = try begin(fixture)
+        let name = own.path.dropFirst("/dev/".count)
+        #expect(request.terminal == [UInt8](own.path.utf8))
+        try own.expect("touch the reader for login (alice, \(name))")
+        try visit.prove(fixture.proof(for: request))
+        try own.expect("auth 0")
+        // A name that leads to the terminal by a link of the user's is none of the terminal's.
+        for tty in ["/dev/pts/9", "/dev/tty", "tty1", "/dev/shm/pts", "shm/tty1", "/tmp/tty1"] {
+            let link = try fixture.host.terminal(
+                [
+                    "sh", "-c",
+                    "ln -sf $(tty) /dev/shm/pts; ln -sf $(tty) /dev/shm/tty1; "
+                        + "ln -sf $(tty) /tmp/tty1; PROBE_TTY=\(tty) "
+                        + "exec \(Layout.products)/PAMModuleProbe",
+                ], as: HostFixture.alice,
+                environment: [
+                    "PROBE_SERVICE": "login", "PROBE_USER": "alice", "PROBE_STEPS": "auth",
+                ])
+            let (visit, request) = try begin(fixture)
+            #expect(request.terminal.isEmpty, "\(tty)")
+            try link.expect("touch the reader for login (alice)")
+            try visit.prove(fixture.proof(for: request))
+            try link.expect("auth 0")
+        }
+    }
+
+    @Test("after a miss the password is asked for once, below the next question")
+    func once() throws {
+        let fixture = try fixture()
+        let (terminal, visit, request) = try sudo(fixture, "sudo echo in-side")
+        try visit.send(.notice(Notice(.noMatch, triesLeft: 2)))
+        try visit.send(.notice(Notice(.touch, scan: .press)))
+        try terminal.expect("2 tries left")
+        let between = try terminal.expect(Self.or)
+        #expect(between.contains("touch the reader to confirm"))
+        // A scan that is followed by no question is still followed by the line.
+        try visit.send(.notice(Notice(.retry, retry: .tooFast)))
+        try terminal.expect("the finger moved too fast")
+        try terminal.expect(Self.or)
+        try visit.prove(fixture.proof(for: request))
+        try terminal.expect("in-side\r")
+        try expectShell(terminal)
     }
 }

@@ -19,7 +19,8 @@ struct VerificationTests {
         let request = try visit.authenticate()
         #expect(request.account == "alice")
         #expect(request.service == "probe")
-        #expect(request.terminal == [UInt8]("/dev/pts/77".utf8))
+        // It is not the process's own, so it is neither told nor shown.
+        #expect(request.terminal.isEmpty)
         #expect(request.purpose.isEmpty)
         #expect(request.timeoutMilliseconds == 30_000)
         #expect(request.maximumTries == 3)
@@ -27,7 +28,7 @@ struct VerificationTests {
         try visit.prove(fixture.proof(for: request))
         #expect(
             try probe.lines() == [
-                "info touch the reader (alice, pts/77)", "auth 0",
+                "info touch the reader for probe (alice)", "auth 0",
                 "left mapped=0 threads=1 files=0 signals=0",
             ])
         #expect(try visit.hasEnded())
@@ -62,7 +63,7 @@ struct VerificationTests {
         try probe.expect("info another request has arrived: su (bob, pts/1)\n")
         try visit.prove(fixture.proof(for: request))
         let lines = try probe.lines()
-        #expect(lines.first == "info touch the reader (alice, asked by bob)")
+        #expect(lines.first == "info touch the reader for probe (alice, asked by bob)")
         #expect(lines.contains("auth 0"))
     }
 
@@ -79,24 +80,37 @@ struct VerificationTests {
     }
 
     @Test(
-        "a command is asked for with the digest of its whole line; an unclear one is not asked for"
+        "a command is asked for with the digest of its whole line; an unclear one, or a long one, is not"
     )
     func command() throws {
         let fixture = try ModuleFixture()
         try fixture.writeServices(["sudo"], options: "")
-        let words = ["V=1", "echo", String(repeating: "x", count: 40_000), "end"]
-        let probe = try fixture.start(service: "sudo", arguments: words)
+        func probe(_ words: [String]) throws -> Terminal {
+            try fixture.host.terminal(
+                ["\(Layout.products)/PAMModuleProbe"] + words, as: HostFixture.root,
+                environment: [
+                    "PROBE_SERVICE": "sudo", "PROBE_USER": "alice", "PROBE_STEPS": "auth",
+                ])
+        }
+        let words = ["V=1", "echo", String(repeating: "x", count: 900), "end"]
+        let terminal = try probe(words)
         let visit = try fixture.visit()
         let request = try visit.authenticate()
-        #expect(request.purpose.starts(with: "sudo echo ".utf8))
+        let purpose = "sudo echo \(words[2]) end [V=1]"
+        #expect(request.purpose == [UInt8](purpose.utf8))
         let line = (["\(Layout.products)/PAMModuleProbe"] + words).map { $0 + "\0" }.joined()
         #expect(request.commandDigest == (try SHA256.digest([UInt8](line.utf8))))
         try visit.prove(fixture.proof(for: request))
-        #expect(try probe.codes() == [ModuleFixture.Code.success])
-        for words in [["--no-such", "id"], [String(repeating: "A=b ", count: 5_000), "id"]] {
-            let unclear = try fixture.start(service: "sudo", arguments: words)
-            let lines = try unclear.lines()
-            #expect(lines.contains { $0.contains("it is unclear what") }, "\(lines)")
+        try terminal.expect("auth 0")
+        for (words, text) in [
+            (["--no-such", "id"], "it is unclear what"), (["-E", "id"], "it is unclear what"),
+            (["echo", String(repeating: "x", count: 1_100)], "too long to be shown whole"),
+            (["A=" + String(repeating: "b", count: 40_000), "id"], "too long to be shown whole"),
+        ] {
+            let unclear = try probe(words)
+            try unclear.expect(text)
+            try unclear.expect("assword: ")
+            unclear.hangUp()
             #expect(!fixture.hasVisit)
         }
     }

@@ -18,19 +18,12 @@ struct BackgroundTests {
         try host.start(["sh", "-c", "exec sudo -k id -un 2>&1"], as: HostFixture.alice, in: place)
     }
 
-    @Test("of a program at a seat is asked for a touch: it may have windows")
+    @Test("of sudo in a session at a seat, but without any terminal, waits for no touch")
     func seat() throws {
-        let program = try sudo()
-        // What it shows comes with its end: it writes to no terminal.
-        signet.touchBlindly(Touch.alice) { program.ended != nil }
-        let output = try program.expectEnd().output
-        #expect(output.contains("\(SignetFixture.invitation) to confirm: sudo id -un [-k] (alice)"))
-        #expect(output.contains("root\n"))
-        let decision = try host.journal.expect("the decision") {
-            $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_DECISION"] == "allow"
-        }
-        #expect(decision["SIGNET_PRESENCE"] == "noTerminal")
-        #expect(decision["SIGNET_TERMINAL"] == "")
+        let outcome = try sudo().expectEnd()
+        #expect(!outcome.succeeded && !outcome.output.contains(SignetFixture.invitation))
+        #expect(outcome.output.contains("because the request cannot be shown: use the password"))
+        #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
     }
 
     @Test("of a program in a terminal's background, whose streams are files, waits for no touch")
@@ -64,23 +57,43 @@ struct BackgroundTests {
         try terminal.sendLine("kill -9 %1; exit")
     }
 
+    /// Runs a program that shows its messages itself, without any terminal.
+    private func locker(in place: FixturePlace? = nil) throws -> Program {
+        try host.start(
+            ["pamtester", "locker", "alice", "authenticate"], as: HostFixture.alice, in: place)
+    }
+
+    @Test("of another program at a seat is asked for a touch: it may have windows")
+    func windows() throws {
+        let program = try locker()
+        // What it shows comes with its end: it writes to no terminal.
+        signet.touchBlindly(Touch.alice) { program.ended != nil }
+        let output = try program.expectEnd().output
+        #expect(output.contains("\(SignetFixture.invitation) for locker (alice)"))
+        let decision = try host.journal.expect("the decision") {
+            $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_DECISION"] == "allow"
+        }
+        #expect(decision["SIGNET_PRESENCE"] == "noTerminal")
+        #expect(decision["SIGNET_TERMINAL"] == "")
+    }
+
     @Test("of a program at no seat waits for no touch")
     func noSeat() throws {
         try host.changeSession(of: HostFixture.alice, ["SEAT": ""])
-        try expectPassword(try sudo())
+        try expectPassword(try locker())
     }
 
     @Test(
         "of a program outside of sessions waits for no touch",
         arguments: [FixturePlace.unit("cron.service"), .nothing])
     func nowhere(_ place: FixturePlace) throws {
-        try expectPassword(try sudo(in: place))
+        try expectPassword(try locker(in: place))
     }
 
     private func expectPassword(_ program: Program) throws {
         let outcome = try program.expectEnd()
         #expect(!outcome.succeeded)
-        #expect(!outcome.output.contains("reader") && !outcome.output.contains("background"))
+        #expect(!outcome.output.contains(SignetFixture.invitation))
         try signet.expectDenial("notAtMachine")
     }
 }

@@ -44,22 +44,41 @@ struct ConfirmedLineTests {
         #expect(try receipt("command") == digest(words))
     }
 
-    @Test("behind more assignments than fit still shows it first")
-    func flood() throws {
-        let assignments = (0..<64).map { "V\($0)=" + String(repeating: "x", count: 200) }
-        let words = ["sudo"] + assignments + ["sh", "-c", "EVIL", "apt-get", "update"]
+    @Test(
+        "in its middle gets no touch when the whole does not fit",
+        arguments: [
+            ["sudo"] + (0..<64).map { "V\($0)=" + String(repeating: "x", count: 200) }
+                + ["sh", "-c", "EVIL", "apt-get", "update"],
+            [
+                "sudo", "sh", "-c",
+                String(repeating: ": apt-get update -o A=b; ", count: 120) + "echo EVIL; "
+                    + String(repeating: ": -o A=b; ", count: 120),
+            ],
+            ["sudo", "V0=" + String(repeating: "x", count: 20_000), "id", "-un"],
+        ])
+    func tooLong(_ words: [String]) throws {
         let terminal = try host.terminal(words, as: HostFixture.alice)
-        try terminal.expect("to confirm: sudo sh -c EVIL apt-get update [V0=xxx")
-        try terminal.expect(" … ")
-        try terminal.expect("xxx] (alice, pts/")
+        try terminal.expect("this request is too long to be shown whole: use the password")
+        try terminal.expect("password for alice: ")
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
+        #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+    }
+
+    @Test("in a path that leads elsewhere shows where, and not how")
+    func path() throws {
+        try signet.shell("mkdir -p /tmp/evil && cp /bin/true /tmp/evil/apt")
+        let dots = String(repeating: "./", count: 500)
+        let words = ["sudo", "/usr/bin/\(dots)../../tmp/evil/\(dots)apt", "update"]
+        let terminal = try host.terminal(words, as: HostFixture.alice)
+        try terminal.expect("to confirm: sudo /tmp/evil/apt update (alice, pts/")
         try terminal.expect(SignetFixture.orPassword)
         try signet.touch(Touch.alice)
-        try terminal.expect("EVIL: not found")
-        try terminal.expectEnd()
+        #expect(try terminal.expectEnd() == .exited(0))
+        #expect(try receipt("purpose") == "sudo /tmp/evil/apt update")
         #expect(try receipt("command") == digest(words))
     }
 
-    @Test("in a part that differs has another digest under an identical prompt")
+    @Test("in a part that differs has another prompt and another digest")
     func differing() throws {
         func confirmed(_ middle: String) throws -> (purpose: String?, digest: String?) {
             let word = String(repeating: "a", count: 400)
@@ -71,14 +90,13 @@ struct ConfirmedLineTests {
             return (try receipt("purpose"), try receipt("command"))
         }
         let (one, other) = (try confirmed("one"), try confirmed("other"))
-        #expect(one.purpose == other.purpose)
+        #expect(one.purpose != other.purpose)
         #expect(one.digest != other.digest)
     }
 
     @Test(
-        "too far behind to be read, or in a way that versions of sudo take differently, gets no touch",
+        "in a way that versions of sudo take differently gets no touch",
         arguments: [
-            ["sudo", "V0=" + String(repeating: "x", count: 20_000), "id", "-un"],
             ["bash", "-c", "exec -a xedit sudo /usr/bin/id -un"],
             ["bash", "-c", "exec -a lt-sudoedit sudo /usr/bin/id -un"],
         ])
@@ -88,11 +106,6 @@ struct ConfirmedLineTests {
         try terminal.expect("password for alice: ")
         #expect(!terminal.transcript.contains(SignetFixture.invitation))
         #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
-        if words[0] == "sudo" {
-            try terminal.sendLine(HostFixture.alice.password)
-            try terminal.expect("root\r\n")
-            #expect(try terminal.expectEnd() == .exited(0))
-        }
     }
 
     @Test("of su with two commands gets no touch, but the password")

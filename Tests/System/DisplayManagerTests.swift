@@ -35,7 +35,7 @@ struct DisplayManagerTests {
     func finger() throws {
         shows(.lightdm, .finger)
         try `do`("user alice")
-        try screen.expect("info: \(SignetFixture.invitation) (alice, :4242)")
+        try screen.expect("info: \(SignetFixture.invitation) for lightdm (alice)")
         try signet.touch(Touch.alice)
         try expectSession()
         #expect(!screen.output.contains("hidden:"))
@@ -43,7 +43,7 @@ struct DisplayManagerTests {
             $0["SIGNET_VERB"] == "authenticate"
         }
         #expect(decision["SIGNET_SERVICE"] == "lightdm")
-        #expect(decision["SIGNET_TERMINAL"] == ":4242")
+        #expect(decision["SIGNET_TERMINAL"] == "")
     }
 
     /// Waits for the greeter to hear of the password's prompt, for the so-manieth time.
@@ -99,11 +99,11 @@ struct DisplayManagerTests {
     func cancelled() throws {
         shows(.lightdm, .cancelled)
         try `do`("user alice")
-        try screen.expect("info: \(SignetFixture.invitation) (alice")
+        try screen.expect("info: \(SignetFixture.invitation) for lightdm (alice")
         try `do`("cancel")
         try signet.expectDenial("cancelled")
         try `do`("user bob")
-        try screen.expect("info: \(SignetFixture.invitation) (bob")
+        try screen.expect("info: \(SignetFixture.invitation) for lightdm (bob")
         try signet.touch(Touch.bob)
         try screen.expect("authenticated: 0")
     }
@@ -161,7 +161,7 @@ struct DisplayManagerTests {
         #expect(!screen.output.contains(SignetFixture.invitation))
         if isTouch {
             try `do`("answer ")
-            try screen.expect("info: \(SignetFixture.invitation) (alice")
+            try screen.expect("info: \(SignetFixture.invitation) for lightdm (alice")
             try signet.touch(Touch.alice)
         } else {
             try `do`("answer \(HostFixture.alice.password)")
@@ -187,7 +187,7 @@ struct DisplayManagerTests {
         try putFingerFirst()
         let begun = ContinuousClock.now
         try `do`("user alice")
-        try screen.expect("info: \(SignetFixture.invitation) (alice")
+        try screen.expect("info: \(SignetFixture.invitation) for lightdm (alice")
         #expect(ContinuousClock.now - begun >= .milliseconds(500))
         try signet.touch(Touch.alice)
         try expectSession()
@@ -206,7 +206,7 @@ struct DisplayManagerTests {
         #expect(ContinuousClock.now - begun < .seconds(4))
         try putFingerFirst()
         try `do`("user bob")
-        try screen.expect("info: \(SignetFixture.invitation) (bob")
+        try screen.expect("info: \(SignetFixture.invitation) for lightdm (bob")
         try signet.touch(Touch.bob)
         try screen.expect("authenticated: 0")
         #expect(!screen.output.contains("(alice"))

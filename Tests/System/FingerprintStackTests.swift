@@ -43,7 +43,7 @@ struct FingerprintStackTests {
         signet.touchBlindly(Touch.alice) { worker.ended != nil }
         let outcome = try worker.expectEnd()
         #expect(outcome.succeeded, "\(outcome)")
-        #expect(outcome.output.contains("\(SignetFixture.invitation) (alice, tty1)"))
+        #expect(outcome.output.contains("\(SignetFixture.invitation) for gdm-fingerprint (alice)"))
         #expect(outcome.output.contains("successfully opened a session"))
     }
 

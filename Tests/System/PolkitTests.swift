@@ -43,7 +43,7 @@ struct PolkitTests {
         shows(.pkexec, .finger, .restored)
         let terminal = try signet.pkexec()
         try terminal.expect("AUTHENTICATING FOR org.freedesktop.policykit.exec")
-        try terminal.expect("\(SignetFixture.invitation) (alice)")
+        try terminal.expect("\(SignetFixture.invitation) for polkit-1 (alice)")
         try signet.touch(Touch.alice)
         try expectWelcome(terminal)
         let mode = try terminal.mode()

@@ -38,10 +38,12 @@ struct PurposeTests {
         "is the command line in the prompt, whichever way sudo is called",
         arguments: [
             ("sudo -v", "sudo -v"), ("sudo -u bob id", "sudo id [-u bob]"),
-            ("sudo -s true", "sudo -s true"), ("sudo -k true", "sudo true [-k]"),
+            ("sudo -s true", "sudo -s true [shell /bin/bash]"), ("sudo -k true", "sudo true [-k]"),
             ("sudo -p x true", "sudo true [-p x]"), ("sudo -l", "sudo -l"),
-            ("sudo -i -u bob true", "sudo -i true [-u bob]"),
+            ("sudo -i -u bob true", "sudo -i true [-u bob; shell /bin/bash]"),
             ("sudo A=b B=c true", "sudo true [A=b B=c]"),
+            ("sudo /usr/bin/././true", "sudo /usr/bin/true"),
+            ("sudo /usr/bin/../../usr//bin/true", "sudo /usr/bin/true"),
         ])
     func sudo(_ call: String, _ line: String) throws {
         let words = call.split(separator: " ").map(String.init)
@@ -54,7 +56,7 @@ struct PurposeTests {
         let terminal = try host.terminal(
             ["sudoedit", "/etc/x"], as: HostFixture.alice, environment: ["SUDO_EDITOR": "/bin/true"]
         )
-        try terminal.expect("to confirm: sudoedit /etc/x (alice, pts/")
+        try terminal.expect("to confirm: sudoedit /etc/x [with SUDO_EDITOR=/bin/true] (alice, pts/")
         try signet.touch(Touch.alice)
         try terminal.expectEnd()
     }
@@ -121,16 +123,53 @@ struct PurposeTests {
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
-    @Test("of 128 KB is cut in its middle: what runs and its end are seen, and the touch counts")
+    @Test("that is longer than a prompt may be gets the password, and is never cut")
     func long() throws {
-        let words = ["sudo", "true", String(repeating: "\u{1B}x", count: 65_000), "--at-the-end"]
-        let terminal = try host.terminal(words, as: HostFixture.alice)
-        try terminal.expect("to confirm: sudo true '\\x1bx")
-        try terminal.expect(" … ")
-        try terminal.expect(" --at-the-end (alice, pts/")
-        try terminal.expect(SignetFixture.orPassword)
-        #expect(terminal.transcript.utf8.count < 4_096)
-        try signet.touch(Touch.alice)
-        #expect(try terminal.expectEnd() == .exited(0))
+        for length in [1_100, 65_000] {
+            let words = ["sudo", "id", "-un", "--", String(repeating: "x", count: length)]
+            let terminal = try host.terminal(words, as: HostFixture.alice)
+            try terminal.expect("this request is too long to be shown whole: use the password")
+            try terminal.expect("password for alice: ")
+            #expect(!terminal.transcript.contains(SignetFixture.invitation))
+            terminal.hangUp()
+        }
+        #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+        // As long as it may be, it is there from the first byte to the last.
+        let word = String(repeating: "x", count: 990)
+        let shown = try confirmed(["sudo", "true", word])
+        #expect(shown.replacing("\r\n", with: "").hasPrefix("sudo true \(word) (alice, pts/"))
+    }
+
+    @Test("names the program in the directory of the call, and the shell of its environment")
+    func surroundings() throws {
+        try signet.shell(
+            "mkdir -p /srv/evil && cp /bin/true /srv/evil/apt && ln -s /srv/evil /home/alice/link")
+        let terminal = try host.terminal(["bash", "-i"], as: HostFixture.alice)
+        func confirm(_ line: String, _ shown: String) throws {
+            try terminal.expect("$ ")
+            try terminal.sendLine(line)
+            try terminal.expect("to confirm: \(shown) (alice, pts/")
+            try terminal.expect(SignetFixture.orPassword)
+            try signet.touch(Touch.alice)
+        }
+        try confirm("cd /srv/evil; sudo ./apt update", "sudo /srv/evil/apt update")
+        // By the link's own parent, not by the text.
+        try confirm("sudo /home/alice/link/../evil/apt", "sudo /srv/evil/apt")
+        try confirm("SHELL=/srv/evil/apt sudo -s", "sudo -s [shell /srv/evil/apt]")
+        try confirm("SHELL=./apt sudo -s", "sudo -s [shell /srv/evil/apt]")
+        try confirm("env -u SHELL sudo -s true", "sudo -s true [shell /bin/bash]")
+        try confirm(
+            "PATH=/srv/evil:$PATH su alice -c 'apt x'",
+            "su alice -c 'apt x' [with PATH=/srv/evil:"
+                + "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin]")
+        try terminal.expect("$ ")
+        for line in ["sudo -E true", "sudo -D / ./apt", "TERM='x;y' sudo -s '$TERM'"] {
+            try terminal.sendLine(line)
+            try terminal.expect("it is unclear what a fingerprint would confirm")
+            try terminal.expect("password for alice: ")
+            try terminal.control(.c)
+            try terminal.expect("$ ")
+        }
+        terminal.hangUp()
     }
 }

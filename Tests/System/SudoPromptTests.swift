@@ -100,7 +100,7 @@ struct SudoPromptTests {
     func tooLong() throws {
         let prompt = "%n%s%p\u{1B}[8m" + String(repeating: "x", count: 60_000) + "\u{1B}[0mend: "
         let terminal = try sudo(prompt)
-        try terminal.expect("it is unclear what a fingerprint would confirm")
+        try terminal.expect("this request is too long to be shown whole")
         try terminal.expect("end: ")
         #expect(!terminal.transcript.contains(SignetFixture.invitation))
         try terminal.sendLine(HostFixture.alice.password)

@@ -50,7 +50,7 @@ struct XSecureLockTests {
         }
         #expect(decision["SIGNET_PEER_UID"] == "4242")
         #expect(decision["SIGNET_SERVICE"] == "common-auth")
-        #expect(decision["SIGNET_TERMINAL"] == ":4242")
+        #expect(decision["SIGNET_TERMINAL"] == "")
     }
 
     @Test(

@@ -66,14 +66,16 @@ package enum Prompt {
     /// What to do at the reader, depending on the reader.
     package static func action(_ notice: Notice) -> Text { notice.text ?? "touch the reader" }
 
-    /// The reader waits; `purpose` is what is confirmed, empty if there is nothing to say, and
+    /// The reader waits; `purpose` is what is confirmed, empty if only `service` is known of it, and
     /// `warning` is where the request comes from, nil if there is nothing to warn of.
     package static func touch(
-        _ notice: Notice, purpose: Bytes, who: Text, warning: TerminalPosition? = nil
+        _ notice: Notice, purpose: Bytes, service: ServiceName, who: Text,
+        warning: TerminalPosition? = nil
     ) -> Text {
         let action = action(notice)
         let touch: Text =
-            purpose.isEmpty ? "\(action) (\(who))" : "\(action) to confirm: \(purpose) (\(who))"
+            purpose.isEmpty
+            ? "\(action) for \(service) (\(who))" : "\(action) to confirm: \(purpose) (\(who))"
         switch warning {
         case .foreground, nil: return touch
         case .background: return "a request from the background: \(touch)"
@@ -95,9 +97,19 @@ package enum Prompt {
         return "\(account), asked by \(who(account: requester, terminal: terminal))"
     }
 
+    /// What would be confirmed is too long to be read at the prompt.
+    package static var tooLong: Text {
+        "this request is too long to be shown whole: use the password"
+    }
+
     /// The command line does not show clearly what would be confirmed.
     package static var unclear: Text {
         "it is unclear what a fingerprint would confirm here: use the password"
+    }
+
+    /// There is no terminal to show the request on.
+    package static var unseen: Text {
+        "a fingerprint cannot be asked for here, because the request cannot be shown: use the password"
     }
 
     /// The prompt at which a password may be typed instead of a touch.

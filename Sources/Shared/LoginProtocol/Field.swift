@@ -117,7 +117,8 @@ package enum Limit {
     package static let service = 64
     /// A terminal, a reader's id or name, or the name of a setting.
     package static let label = 256
-    /// The purpose, the text of what a touch authorises. The module truncates longer command lines.
+    /// The purpose, the text of what a touch authorises: a dozen lines on a terminal of 80 columns,
+    /// which are seen at once. No request with a longer one gets a touch.
     package static let purpose = 1_024
     /// Any other text.
     package static let text = 2_048

@@ -3,27 +3,184 @@ import SignedFormats
 
 /// The command that a call of sudo, su or doas runs, as the user reads it before a touch.
 ///
-/// The text has the command first, then in brackets the options and assignments in front of it. The
-/// command line is parsed exactly as the program itself does. If the result is ambiguous there is
-/// no purpose, so that users never authorise a command that they do not see.
+/// The text has the command first, then in brackets the options and assignments in front of it, and
+/// what the environment adds: the shell or editor that runs, and variables that change what is run.
+/// The command line is parsed exactly as the program itself does. If the result is ambiguous, or
+/// cannot be shown whole, there is no purpose, so that users never authorise a command that they do
+/// not see.
 package struct ConfirmedCommand: Equatable, Sendable {
-    /// The command that the touch authorises; nil if the command line does not determine it.
+    /// The command that the touch authorises; nil if it cannot be told, or not be shown whole.
     package let purpose: [UInt8]?
+    /// Whether there is no purpose only because it is too long.
+    package let isTooLong: Bool
     /// Whether sudo was told `-n`, `-A` or `-S`; then nothing else may prompt on the terminal.
     package let asksElsewhere: Bool
 
     /// Parses the command line of a program.
-    package init(_ call: ProgramCall, of program: ConfirmingProgram) {
+    package init(
+        _ call: ProgramCall, of program: ConfirmingProgram, in place: CallSurroundings
+    ) {
         var reader = OptionReader(call.words, program: program)
-        let isClear = reader.read() && (call.isWhole || !reader.command.isEmpty)
+        let isRead = reader.read()
         asksElsewhere = reader.asksElsewhere
-        guard isClear, !call.words.isEmpty else {
+        guard call.isWhole, isRead, !call.words.isEmpty, let run = Run(of: reader, in: place) else {
             purpose = nil
+            isTooLong = !call.isWhole
             return
         }
         var front = [reader.edits ? StaticString("sudoedit").bytes : program.name.bytes]
         for mode in reader.modes { front.append([UInt8(ascii: "-")] + mode) }
-        purpose = call.purpose(front + reader.command, aside: reader.aside)
+        purpose = ProgramCall.purpose(front + run.command, aside: reader.aside, notes: run.notes)
+        isTooLong = purpose == nil
+    }
+}
+
+/// What a call runs, with what the directory and the environment add to the command line.
+private struct Run {
+    /// The command with its arguments; a program's or an edited file's path is absolute.
+    private(set) var command: [[UInt8]]
+    /// The shell that runs, and the variables that matter, as the brackets show them.
+    private(set) var notes: [[UInt8]] = []
+    private let place: CallSurroundings
+
+    /// Returns nil if it cannot be told what runs.
+    init?(of reader: OptionReader, in place: CallSurroundings) {
+        command = reader.command
+        self.place = place
+        let isFound =
+            switch reader.program {
+            case .sudo: sudo(reader)
+            case .su: su(reader)
+            case .doas: doas(reader)
+            }
+        guard isFound, note(listed: reader.keptVariables) else { return nil }
+    }
+
+    /// sudo 1.9: parse_args.c, sudoers.c, editor.c. Without a shell it looks a command's name up in
+    /// its own path.
+    private mutating func sudo(_ reader: OptionReader) -> Bool {
+        // All of the environment is too much to be shown.
+        guard !reader.keepsEnvironment else { return false }
+        if reader.edits { return sudoedit(reader) }
+        let isLogin = reader.has(mode: "i")
+        // With `shell_noargs`, sudo alone runs a shell as well.
+        let runsShell = isLogin || reader.has(mode: "s") || command.isEmpty && reader.modes.isEmpty
+        guard runsShell else {
+            return !reader.modes.isEmpty || locate(0, isMoved: reader.changesDirectory)
+        }
+        // The shell expands what the caller's environment may still say.
+        for word in command where word.contains(UInt8(ascii: "$")) { return false }
+        guard locate(0, isMoved: isLogin || reader.changesDirectory) else { return false }
+        guard isLogin else {
+            guard let shell = callersShell(), let path = located(shell, reader) else {
+                return false
+            }
+            return note(shell: path)
+        }
+        guard !reader.has(mode: "s") else { return false }
+        let account = reader.user ?? StaticString("root").bytes
+        // An account by its number, or a group alone: sudo has more to look up than can be seen.
+        guard !account.isEmpty, account.first != UInt8(ascii: "#"),
+            reader.user != nil || !reader.namesGroup,
+            let shell = place.loginShell(of: .named(account))
+        else { return false }
+        return note(shell: shell)
+    }
+
+    private mutating func sudoedit(_ reader: OptionReader) -> Bool {
+        for index in command.indices {
+            guard let path = place.path(command[index]),
+                path == command[index] || !reader.changesDirectory
+            else { return false }
+            command[index] = path
+        }
+        return note(listed: StaticString("SUDO_EDITOR VISUAL EDITOR").bytes.parts(between: 0x20))
+    }
+
+    /// su of util-linux: su-common.c. It runs the shell as given, without a search.
+    private mutating func su(_ reader: OptionReader) -> Bool {
+        let isLogin = !reader.modes.isEmpty
+        let keeps = reader.keepsEnvironment && !isLogin
+        if !isLogin {
+            guard let deciding = place.deciding() else { return false }
+            note(variables: deciding)
+        }
+        guard !reader.hasShellCommand || reader.shell != nil || keeps else { return true }
+        var given = reader.shell
+        if given == nil, keeps {
+            guard let own = place.variable(StaticString("SHELL").bytes) else { return false }
+            given = own
+        }
+        guard let shell = given ?? place.loginShell(of: .target), let path = place.path(shell),
+            path == shell || !isLogin
+        else { return false }
+        return note(shell: path)
+    }
+
+    /// OpenDoas: doas.c. It searches the caller's PATH, unless a rule names the command.
+    private mutating func doas(_ reader: OptionReader) -> Bool {
+        guard let deciding = place.deciding() else { return false }
+        note(variables: deciding)
+        guard reader.has(mode: "s") else {
+            guard let word = command.first else { return true }
+            guard let path = searched(word) else { return false }
+            command[0] = path
+            return true
+        }
+        guard let shell = callersShell(), let path = searched(shell) else { return false }
+        return note(shell: path)
+    }
+
+    /// SHELL, or else the caller's login shell; nil if it cannot be told.
+    private func callersShell() -> [UInt8]? {
+        guard let own = place.variable(StaticString("SHELL").bytes) else { return nil }
+        if let own, !own.isEmpty { return own }
+        return place.loginShell(of: .caller)
+    }
+
+    private func located(_ word: [UInt8], _ reader: OptionReader) -> [UInt8]? {
+        guard word.contains(UInt8(ascii: "/")) else { return word }
+        let path = place.path(word)
+        return path == word || !reader.changesDirectory ? path : nil
+    }
+
+    private func searched(_ word: [UInt8]) -> [UInt8]? {
+        word.contains(UInt8(ascii: "/")) ? place.path(word) : place.searched(word)
+    }
+
+    /// Makes the path of a command absolute; false if it cannot be told, as where it is run in
+    /// another directory than the present one.
+    private mutating func locate(_ index: Int, isMoved: Bool) -> Bool {
+        guard index < command.count, command[index].contains(UInt8(ascii: "/")) else { return true }
+        guard let path = place.path(command[index]), path == command[index] || !isMoved else {
+            return false
+        }
+        command[index] = path
+        return true
+    }
+
+    private mutating func note(shell: [UInt8]) -> Bool {
+        notes.append(StaticString("shell ").bytes + ProgramCall.joined([shell]))
+        return true
+    }
+
+    private mutating func note(variables: [[UInt8]]) {
+        guard !variables.isEmpty else { return }
+        notes.append(StaticString("with ").bytes + ProgramCall.joined(variables))
+    }
+
+    /// Notes those of the variables that are set; false if that cannot be told.
+    private mutating func note(listed names: [[UInt8]]) -> Bool {
+        var variables: [[UInt8]] = []
+        for name in names {
+            // The list of --preserve-env may have patterns.
+            guard !name.contains(UInt8(ascii: "*")), let value = place.variable(name) else {
+                return false
+            }
+            if let value { variables.append(name + [UInt8(ascii: "=")] + value) }
+        }
+        note(variables: variables)
+        return true
     }
 }
 
@@ -35,6 +192,11 @@ package enum ConfirmingProgram: Sendable {
     case su
     /// OpenDoas.
     case doas
+
+    /// The services of programs whose conversation function is libpam's misc_conv(3) or one like it,
+    /// which writes to standard output wherever that leads; besides sudo's.
+    package static let textual: StaticString =
+        "su su-l runuser runuser-l doas chsh chfn passwd newgrp sg login"
 
     /// The name that is shown, whatever argv[0] is.
     var name: StaticString {
@@ -115,13 +277,31 @@ private struct OptionReader {
     private(set) var asksElsewhere = false
     /// Whether sudo edits files instead of running a command.
     private(set) var edits = false
+    /// The value of sudo's `-u`; the last one counts.
+    private(set) var user: [UInt8]?
+    /// Whether sudo was given a group with `-g`.
+    private(set) var namesGroup = false
+    /// Whether sudo was given another directory or root directory, `-D` or `-R`.
+    private(set) var changesDirectory = false
+    /// The value of su's `-s`; the last one counts.
+    private(set) var shell: [UInt8]?
+    /// Whether the caller's environment is passed on whole: `-E` of sudo, `-m` and `-p` of su.
+    private(set) var keepsEnvironment = false
+    /// The names of the variables that are passed on.
+    private(set) var keptVariables: [[UInt8]] = []
+    let program: ConfirmingProgram
     /// Whether the program's name leaves open which of the two sudo does.
     private let isAmbiguous: Bool
     private let words: [[UInt8]]
-    private let program: ConfirmingProgram
     private var index = 1
     /// `-c` and the command of su.
     private var shellCommand: [[UInt8]] = []
+
+    /// Whether su was given a command with `-c`.
+    var hasShellCommand: Bool { !shellCommand.isEmpty }
+
+    /// Whether an option that determines what is done was given.
+    func has(mode: StaticString) -> Bool { modes.contains(mode.bytes) }
 
     private static let hyphen = UInt8(ascii: "-")
 
@@ -212,6 +392,7 @@ private struct OptionReader {
                 if rest.isEmpty, index == words.count { return false }
                 value = rest.isEmpty ? next() : rest
                 if isShellCommand(letter) { return take(shellCommand: value ?? []) }
+                note(letter, value: value ?? [])
                 return addAside(rest.isEmpty ? [word, value ?? []] : [word])
             } else {
                 return false
@@ -227,7 +408,10 @@ private struct OptionReader {
         guard !written.isEmpty, let letter = letter(of: written) else { return false }
         let value = equals.map { [UInt8](word[($0 + 1)...]) }
         // --preserve-env=LIST
-        if value != nil, program == .sudo, letter == UInt8(ascii: "E") { return addAside([word]) }
+        if let value, program == .sudo, letter == UInt8(ascii: "E") {
+            keptVariables += value.parts(between: UInt8(ascii: ","))
+            return addAside([word])
+        }
         if program.withoutValue.has(letter) {
             guard value == nil else { return false }
             return note(letter) || addAside([word])
@@ -236,6 +420,7 @@ private struct OptionReader {
         if value == nil, index == words.count { return false }
         let given = value ?? next()
         if isShellCommand(letter) { return take(shellCommand: given) }
+        note(letter, value: given)
         return addAside(value == nil ? [word, given] : [word])
     }
 
@@ -259,11 +444,27 @@ private struct OptionReader {
         return index < words.count ? words[index] : []
     }
 
+    /// Records an option with a value that matters for what runs.
+    private mutating func note(_ letter: UInt8, value: [UInt8]) {
+        switch (program, letter) {
+        case (.sudo, UInt8(ascii: "u")): user = value
+        case (.sudo, UInt8(ascii: "g")): namesGroup = true
+        case (.sudo, UInt8(ascii: "D")), (.sudo, UInt8(ascii: "R")): changesDirectory = true
+        case (.su, UInt8(ascii: "s")): shell = value
+        case (.su, UInt8(ascii: "w")): keptVariables += value.parts(between: UInt8(ascii: ","))
+        default: return
+        }
+    }
+
     /// Records an option without a value; returns false if it belongs in brackets.
     private mutating func note(_ letter: UInt8) -> Bool {
-        if program == .sudo {
+        switch program {
+        case .sudo:
             if letter == UInt8(ascii: "e") { edits = true }
+            if letter == UInt8(ascii: "E") { keepsEnvironment = true }
             if StaticString("nAS").has(letter) { asksElsewhere = true }
+        case .su: if StaticString("mp").has(letter) { keepsEnvironment = true }
+        case .doas: break
         }
         guard program.modes.has(letter) else { return false }
         if letter != UInt8(ascii: "e") { note(mode: [letter]) }

@@ -119,16 +119,17 @@ enum SudoCommands: Harness {
     }
 
     static func feed(_ bytes: [UInt8]) {
-        let end = bytes.suffix(bytes.count / 2)
-        for call in [
-            ProgramCall(beginning: bytes), ProgramCall(beginning: bytes, end: [UInt8](end)),
-        ] {
-            for (program, name) in [(ConfirmingProgram.sudo, "sudo"), (.su, "su"), (.doas, "doas")]
-            {
-                guard let purpose = ConfirmedCommand(call, of: program).purpose else { continue }
-                require(purpose.count <= ProgramCall.longestPurpose, "a purpose over its length")
-                require(purpose.starts(with: name.utf8), "a purpose of another program")
-            }
+        // What surrounds the call is the same bytes: an environment, directories and shells.
+        let place = CallSurroundings(
+            environment: { bytes }, directory: { $0.first == 0x2E ? bytes : [0x2F] + $0 },
+            isProgram: { $0.count % 3 == 0 ? nil : $0.count % 3 == 1 }, shell: { _ in bytes })
+        for (program, name) in [(ConfirmingProgram.sudo, "sudo"), (.su, "su"), (.doas, "doas")] {
+            let command = ConfirmedCommand(ProgramCall(bytes), of: program, in: place)
+            guard let purpose = command.purpose else { continue }
+            require(purpose.count <= Limit.purpose, "a purpose over its length")
+            require(purpose.starts(with: name.utf8), "a purpose of another program")
+            let part = ConfirmedCommand(ProgramCall(bytes, isWhole: false), of: program, in: place)
+            require(part.purpose == nil, "a purpose of a part")
         }
     }
 }

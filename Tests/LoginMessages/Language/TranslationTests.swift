@@ -28,9 +28,14 @@ private var loginTexts: [Text] {
     let told: [Text] = (denials + causes).map { $0.text(account: "alice") }
     let noticed: [Text] = (notices + retries + touches).compactMap(\.text)
     let who: Text = "\(bytes("alice"))"
-    let asked: [Text] = touches.map { Prompt.touch($0, purpose: details, who: who) }
+    let asked: [Text] = touches.flatMap { touch in
+        [details, []].map { Prompt.touch(touch, purpose: $0, service: "su", who: who) }
+    }
     let dates: [Text] = (0..<12).map { Text.date(1_296_000 + $0 * 2_629_800) }
-    return told + noticed + asked + dates + [Prompt.orPassword, Prompt.silent, Prompt.refused]
+    return told + noticed + asked + dates + [
+        Prompt.orPassword, Prompt.silent, Prompt.refused, Prompt.unclear, Prompt.tooLong,
+        Prompt.unseen,
+    ]
 }
 
 /// The patterns that a text is looked up by, those of the texts in it too, if they have a letter.

@@ -194,7 +194,8 @@ extension SecretRequests {
         if notice.kind == .touch {
             let purpose = SecretMessages.purpose(name)
             return run.environment.complain(
-                Prompt.touch(notice, purpose: purpose, who: "\(account)"))
+                Prompt.touch(
+                    notice, purpose: purpose, service: .signet, who: "\(account)"))
         }
         if let text = notice.text { run.environment.complain(text) }
     }
