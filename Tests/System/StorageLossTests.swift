@@ -106,6 +106,9 @@ struct StorageLossTests {
             return
         }
         #expect(denial.reason == .storage)
+        let log = try signet.host.run(
+            [try Built.program("signet"), "log", "--account", "alice", "--verify"])
+        #expect(log.ending == .exited(0), "\(log.errors)")
         try signet.shell("mount -o remount,rw /var/lib/signet")
         try expectSound()
     }

@@ -74,8 +74,9 @@ struct DoctorTests {
                 """
                 PAM stacks
                   warning  no service in /etc/pam.d uses pam_signet
-                           why  no touch is ever asked for. The profile adds the module to common-auth
-                           fix  pam-auth-update --enable signet
+                           why   no touch is ever asked for. The profile adds the module to common-auth
+                           fix   pam-auth-update --enable signet
+                           name  module-unused
 
                 files
 

@@ -11,6 +11,8 @@ import SignedFormats
 import TestSupport
 import Testing
 
+@testable import Command
+
 /// The log of an account that exists on every machine, as the daemon would send it.
 struct SampleLog {
     static let account: AccountName = "daemon"
@@ -291,6 +293,14 @@ struct ExportTests {
         try process.run()
         process.waitUntilExit()
         return process.terminationStatus == 0
+    }
+
+    @Test("prints a command in which any name of an account remains one word")
+    func quoted() {
+        let text = LogMessages.checkCommand("CORP\\al ice", namespace: Bytes("login@signet".utf8))
+        #expect(
+            String(decoding: text.bytes, as: UTF8.self).contains(
+                "-I 'CORP\\al ice' -n login@signet"))
     }
 
     @Test("writes what stock ssh-keygen accepts, and refuses when anything is changed")

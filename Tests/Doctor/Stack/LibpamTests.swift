@@ -81,7 +81,7 @@ struct LibpamTests {
                     "[]", "[success=ok\rdefault=bad]", "[success=ok\\] default=die]", "REQUIRED",
                     "required\r", "[success=okdefault=bad]", "[success=ok # default=die]",
                     "[required]",
-                    "[SUCCESS=ok]", "[success=2147483648]", "[default=bad default=ok]",
+                    "[SUCCESS=ok]", "[default=bad default=ok]",
                     "[success=ok",
                 ]
             let next = Int.random(in: 0..<Self.count, using: &generator)

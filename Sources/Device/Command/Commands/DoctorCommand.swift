@@ -132,14 +132,11 @@ private struct Checkup {
                     finding.acceptance == nil ? finding.level.text : DoctorMessages.accepted,
                     finding.what,
                 ])
-                if let reason = finding.acceptance {
-                    rows.append(["", row(DoctorMessages.reason, text: "\(reason)")])
-                    rows.append(["", row(DoctorMessages.name, text: finding.name)])
-                    continue
-                }
-                rows.append(["", row(DoctorMessages.why, text: finding.why)])
-                rows.append(["", row(DoctorMessages.mend, text: finding.mend)])
-                rows.append(["", row(DoctorMessages.name, text: finding.name)])
+                let told: [(Text, Text)] =
+                    finding.acceptance.map { [(DoctorMessages.reason, "\($0)" as Text)] }
+                    ?? [(DoctorMessages.why, finding.why), (DoctorMessages.mend, finding.mend)]
+                let parts = told + [(DoctorMessages.name, finding.name)]
+                rows += parts.map { ["", row($0.0, text: $0.1, among: parts.map(\.0))] }
             }
             lines += Table.lines(rows).map { "  \($0)" } + [""]
         }
@@ -150,8 +147,8 @@ private struct Checkup {
         return lines + [DoctorMessages.summary(counts)]
     }
 
-    private func row(_ label: Text, text: Text) -> Text {
-        "\(cell: label, column: DoctorMessages.labels)\(text)"
+    private func row(_ label: Text, text: Text, among labels: [Text]) -> Text {
+        "\(cell: label, column: labels)\(text)"
     }
 
     var document: JSON {
@@ -213,8 +210,6 @@ enum DoctorMessages {
     static let reason: Text = "reason"
     /// The word before a finding that was accepted, in place of its level.
     static let accepted: Text = "accepted"
-    /// The words in the column of `why`.
-    static let labels = [why, mend, name, reason]
     /// The heading above the enrolled fingers.
     static let enrolled: Text = "enrolled fingers"
     /// How many fingers an account has on a reader; nil if its presence is unknown.
