@@ -29,8 +29,8 @@ struct DoctorTests {
         let names = Set(Layout.entries(of: fixture.file("")))
         #expect(
             names == [
-                "account", "counter", "credential", "keyring", "lockout", "mac-tokens", "prints",
-                "receipts", "refusals", "secrets", "servers", "signers",
+                "account", "counter", "credential", "keyring", "lockout", "lost-prints",
+                "mac-tokens", "prints", "receipts", "refusals", "secrets", "servers", "signers",
             ])
         #expect(Layout.entries(of: fixture.file("servers")).contains { $0.hasSuffix(".verdict") })
         let all = Set(Layout.entries(of: fixture.scratch.at("private")))
@@ -75,6 +75,9 @@ struct DoctorTests {
         try fixture.keep([1, 2, 3], as: "mail")
         try fixture.keep(try SecretBytes.random(16), try StateFixture.entry())
         try fixture.account.refusals.save(RefusalList())
+        var lost = LostPrintList()
+        _ = lost.add(.sample(repeating: 1), now: Instant(seconds: 1))
+        try fixture.account.lostPrints.save(lost)
     }
 
     /// A key for a server with a last yes and a MAC token, and the signing key.

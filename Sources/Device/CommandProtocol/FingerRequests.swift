@@ -112,6 +112,21 @@ package struct ListRequest: PlainAccountRequest {
     package init(account: AccountName) { self.account = account }
 }
 
+/// Whether a finger could match a print now, as far as it depends on readers; the raw value is on
+/// the wire.
+package enum PrintState: UInt8, CaseIterable, Sendable {
+    /// A reader that is connected can be asked for the finger.
+    case usable = 1
+    /// No reader of the kind that the print was made on is connected.
+    case readerAway = 2
+    /// Its reader is at another seat than the client's session.
+    case otherSeat = 3
+    /// Its reader has reported that it no longer stores the print.
+    case lost = 4
+    /// The template cannot be given to a reader.
+    case unusable = 5
+}
+
 /// One enrolled finger.
 package struct PrintAnswer: Equatable, Sendable {
     /// The finger; nil if the print is damaged and does not name it.
@@ -124,16 +139,20 @@ package struct PrintAnswer: Equatable, Sendable {
     package var since: UInt64?
     /// Whether the sealed template is authentic.
     package var intact: Bool
+    /// Whether it can be used now; nil if that was not asked, or the readers are not known.
+    package var state: PrintState?
 
     /// Creates an answer.
     package init(
-        finger: Finger?, printID: PrintID, readerID: Bytes, since: UInt64?, intact: Bool
+        finger: Finger?, printID: PrintID, readerID: Bytes, since: UInt64?, intact: Bool,
+        state: PrintState? = nil
     ) {
         self.finger = finger
         self.printID = printID
         self.readerID = readerID
         self.since = since
         self.intact = intact
+        self.state = state
     }
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
@@ -142,6 +161,7 @@ package struct PrintAnswer: Equatable, Sendable {
         try frame.put(.readerID, readerID)
         try frame.put(.since, numberIfPresent: since)
         try frame.put(.done, number: UInt8(intact ? 1 : 0))
+        try frame.put(.state, numberIfPresent: state?.rawValue)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
@@ -154,6 +174,7 @@ package struct PrintAnswer: Equatable, Sendable {
         let flag: UInt8 = try frame.number(.done)
         guard flag <= 1 else { throw .malformedValue }
         intact = flag == 1
+        state = try frame.choiceIfPresent(.state)
     }
 }
 

@@ -77,11 +77,14 @@ package struct StatusAnswer: Equatable, Sendable {
     package var keyring: KeyringState
     /// The setting that excludes the account from fingerprint login; nil if none does.
     package var keptOut: Bytes?
-    /// The denial, with reason and subject, that every login would get before a touch; nil if none.
-    ///
-    /// A login may also be denied for other reasons, which depend on the requester, place and
-    /// service.
+    /// The denial, with reason and subject, that a login of the client that asks would get before a
+    /// touch; nil if none. It says nothing about single services.
     package var refusal: Denial?
+    /// Why no touch is accepted in the place from which root asks, which then is not part of the
+    /// judgement; nil if it is.
+    package var elsewhere: Denial?
+    /// The number of intact prints that no finger can match now; see `PrintAnswer.state`.
+    package var unusable: UInt8 = 0
 
     /// Creates an answer.
     package init(
@@ -131,6 +134,9 @@ package struct StatusAnswer: Equatable, Sendable {
         try frame.put(.vault, vault)
         try frame.put(.device, device)
         try frame.put(.keyringState, number: keyring.rawValue)
+        try frame.put(.elsewhere, numberIfPresent: elsewhere?.reason.rawValue)
+        try frame.put(.elsewhereDetail, ifPresent: elsewhere?.subject)
+        try frame.put(.unusable, number: unusable)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
@@ -156,6 +162,11 @@ package struct StatusAnswer: Equatable, Sendable {
             vault: try frame.bytes(.vault), device: try frame.fixed(.device),
             secrets: secrets, keyring: try frame.choice(.keyringState), keptOut: keptOut,
             refusal: reason.map { Denial($0, subject: subject) })
+        let elsewhere: DenialReason? = try frame.choiceIfPresent(.elsewhere)
+        let detail = try frame.bytesIfPresent(.elsewhereDetail)
+        guard elsewhere != nil || detail == nil else { throw .malformedValue }
+        self.elsewhere = elsewhere.map { Denial($0, subject: detail) }
+        unusable = try frame.number(.unusable)
     }
 }
 
@@ -305,4 +316,7 @@ extension Field {
     package static var lock: Field { Field(50, size: 1) }
     package static var program: Field { Field(52, size: 0...Limit.account) }
     package static var granted: Field { Field(61, size: 1) }
+    package static var elsewhere: Field { Field(220, size: 1) }
+    package static var elsewhereDetail: Field { Field(221, size: 0...Limit.text) }
+    package static var unusable: Field { Field(222, size: 1) }
 }

@@ -12,8 +12,19 @@ package struct ModuleUse: Sendable {
     package let missing: [(path: String, services: [String])]
     /// The command that adds the module to the stacks; nil if this machine has no known one.
     package let activation: Bytes?
-    /// The command that reinstalls the module; nil if this machine has no known one.
-    package let installation: Bytes?
+    private let canInstall: Bool
+
+    /// The command that reinstalls the missing module; nil if this machine has no known one.
+    package var installation: Bytes? {
+        missing.first.flatMap { installation(of: $0.path) }
+    }
+
+    /// The command that reinstalls the module with this path; nil if this machine has no known one.
+    func installation(of path: String) -> Bytes? {
+        guard canInstall else { return nil }
+        let package = path.hasSuffix("/pam_fprintd.so") ? "signet-fprint-compat" : "libpam-signet"
+        return Bytes("apt-get install --reinstall \(package)".utf8)
+    }
 
     /// Whether no service requests a touch.
     package var isUnused: Bool { services.isEmpty }
@@ -38,8 +49,7 @@ package struct ModuleUse: Sendable {
         } else {
             activation = nil
         }
-        installation =
-            has("/usr/bin/apt-get") ? "apt-get install --reinstall libpam-signet".bytes : nil
+        canInstall = has("/usr/bin/apt-get")
     }
 }
 

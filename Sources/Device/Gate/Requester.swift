@@ -37,6 +37,9 @@ package struct ClientProcess: Sendable {
         case unknown
     }
 
+    /// Whether logind does not run, so that no session tells where the client is.
+    package var isWithoutLogind: Bool { placement == .withoutLogind }
+
     /// The peer's pid, uid and gid at connect(2).
     package let credentials: PeerCredentials
     /// The uid of the user whose limits, queue places and turns the client consumes.

@@ -59,6 +59,8 @@ package struct AccountState: Sendable {
     package var macTokens: MACTokenStore { MACTokenStore(account: self) }
     /// The denied attempts at the account, which its owner is shown.
     package var refusals: RefusalStore { RefusalStore(directory: directory) }
+    /// The prints that readers have reported as lost.
+    package var lostPrints: LostPrintStore { LostPrintStore(directory: directory) }
     /// The count of failed matches.
     package var lockout: LockoutStore { LockoutStore(directory: directory) }
 

@@ -14,7 +14,7 @@ package enum LoginDenialReason: UInt8, CaseIterable, Sendable {
     case lockedForNow = 4
     /// Locked out after too many failed attempts until a password is accepted.
     case lockedUntilPassword = 5
-    /// There is no usable reader.
+    /// There is no usable reader. `subject`: the readers of the fingers, if others are connected.
     case noReader = 6
     /// The reader was unplugged during the scan.
     case readerRemoved = 7

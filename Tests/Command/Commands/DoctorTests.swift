@@ -93,7 +93,8 @@ struct DoctorTests {
                 .print(
                     PrintAnswer(
                         finger: .leftIndex, printID: .sample(repeating: 1),
-                        readerID: reader, since: 1, intact: intact)))
+                        readerID: reader, since: 1, intact: intact,
+                        state: reader == sampleReader.readerID ? .usable : .readerAway)))
         }
         let (here, gone) = (sampleReader.readerID, Bytes("gone".utf8))
         var all = scripts()
@@ -197,6 +198,12 @@ struct DoctorTests {
             #expect(try codes(run) == ["login-refused"], "\(reason)")
             #expect(try mend("login-refused", in: run) == "signet status --account alice")
         }
+        // Of the place that the doctor is asked from.
+        for reason in [DenialReason.remoteSession, .notAtMachine, .otherRequester] {
+            #expect(try codes(asked(Denial(reason))) == ["login-not-here"], "\(reason)")
+        }
+        let away = Denial(.noReader, subject: Bytes("usb-2".utf8))
+        #expect(try codes(asked(away)) == ["login-refused"])
         let locked = try asked(Denial(.lockedUntilPassword)) { $0.lock = .untilPassword }
         #expect(try codes(locked) == ["locked-out"])
         let invalid = try asked(Denial(.invalidated)) { $0.state = .invalidated }

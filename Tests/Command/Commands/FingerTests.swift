@@ -21,7 +21,8 @@ struct FingerTests {
         let damaged = PrintAnswer(
             finger: nil, printID: .sample(0..<16), readerID: [0x1B], since: nil, intact: false)
         let script = answering(.print(samplePrint), .print(damaged), .done(DoneAnswer()))
-        let run = try signet(["list", "--account", "alice"], [script])
+        let good = answering(.status(sampleStatus))
+        let run = try signet(["list", "--account", "alice"], [script, good])
         #expect(run.code == .done)
         #expect(
             run.output == """
@@ -30,13 +31,50 @@ struct FingerTests {
                 unknown      unknown      \\x1b    damaged
 
                 """)
-        let json = try signet(["list", "--account", "alice", "--json"], [script])
+        let json = try signet(["list", "--account", "alice", "--json"], [script, good])
+        #expect(try json.document("fingers")["works"] as? Bool == true)
         let fingers = try json.document("fingers")["fingers"] as? [[String: Any]]
         #expect(fingers?.map { $0["finger"] as? String } == ["right-index", nil])
         #expect(fingers?.first?["since"] as? String == "2026-11-20T17:24:00Z")
         #expect(fingers?.first?["id"] as? String == "000102030405060708090a0b0c0d0e0f")
         let none = try signet(["list", "--account", "alice"], [answering(.done(DoneAnswer()))])
         #expect(none.output.contains("no finger is enrolled for alice. Run 'signet enroll'"))
+    }
+
+    @Test("list shows of each finger whether it can be used now, and what refuses all of them")
+    func states() throws {
+        let states: [(PrintState, String, String)] = [
+            (.usable, "good", "usable"),
+            (.readerAway, "its reader is not connected", "reader-away"),
+            (.otherSeat, "its reader is at another seat", "other-seat"),
+            (.lost, "its reader has lost it: enrol it again", "lost"),
+            (.unusable, "no reader can use it: enrol it again", "unusable"),
+        ]
+        #expect(states.map(\.0) == PrintState.allCases)
+        var status = sampleStatus
+        status.refusal = Denial(.noReader, subject: Bytes("usb-1".utf8))
+        for (state, text, word) in states {
+            var print = samplePrint
+            print.state = state
+            let script = answering(.print(print), .done(DoneAnswer()))
+            let run = try signet(
+                ["list", "--account", "alice"], [script, answering(.status(status))])
+            #expect(run.output.contains("usb-1   \(text)\n"), "\(run.output)")
+            #expect(
+                run.output.hasSuffix(
+                    """
+                    no finger is accepted at a login now: the fingerprint reader usb-1 is not \
+                    connected: connect it, or use the password
+
+                    """), "\(run.output)")
+            let json = try signet(
+                ["list", "--account", "alice", "--json"], [script, answering(.status(status))])
+            let document = try json.document("fingers")
+            #expect(document["works"] as? Bool == false)
+            #expect(document["refusal"] as? String == "no-reader")
+            let fingers = document["fingers"] as? [[String: Any]]
+            #expect(fingers?.first?["state"] as? String == word)
+        }
     }
 
     @Test("enroll shows each stage as a line without a terminal")
@@ -187,11 +225,18 @@ struct FingerTests {
         let words = ["verify", "--account", "alice"]
         let touch = Answer.notice(Notice(.touch))
         let good = try signet(
-            words, [answering(touch, .done(DoneAnswer(finger: .rightIndex)))])
+            words,
+            [
+                answering(touch, .done(DoneAnswer(finger: .rightIndex))),
+                answering(.status(sampleStatus)),
+            ])
         #expect(good.output == "touch the reader\nthe finger matched: right-index\n")
         let reasoned = try signet(
             words + ["--reason", "unlock the door"],
-            [answering(touch, .done(DoneAnswer(finger: .rightIndex)))])
+            [
+                answering(touch, .done(DoneAnswer(finger: .rightIndex))),
+                answering(.status(sampleStatus)),
+            ])
         #expect(
             reasoned.output.hasPrefix(
                 "touch the reader. The requesting program says: unlock the door\n"))
@@ -199,7 +244,8 @@ struct FingerTests {
             reasoned.requests == [
                 .verify(
                     account: alice, timeoutMilliseconds: 30_000,
-                    reason: Bytes("unlock the door".utf8))
+                    reason: Bytes("unlock the door".utf8)),
+                .status(account: alice),
             ])
         for reason in ["", "a\nb", "\u{1B}[2J", "\u{202E}x", String(repeating: "x", count: 201)] {
             let refused = try signet(words + ["--reason", reason])
@@ -214,8 +260,14 @@ struct FingerTests {
         #expect(bad.code == .denied)
         #expect(bad.output.contains("the finger did not match: one try left\n"))
         #expect(bad.errors == "signet: the finger did not match\n")
-        let json = try signet(words + ["--json"], [answering(touch, .done(DoneAnswer()))])
+        var remote = sampleStatus
+        remote.refusal = Denial(.remoteSession)
+        let json = try signet(
+            words + ["--json"],
+            [answering(touch, .done(DoneAnswer())), answering(.status(remote))])
         #expect(try json.document("verified")["account"] as? String == "alice")
+        #expect(try json.document("verified")["works"] as? Bool == false)
+        #expect(try json.document("verified")["refusal"] as? String == "remote-session")
     }
 
     @Test("enable, disable and unlock send their request and report the result")

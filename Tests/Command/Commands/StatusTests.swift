@@ -94,6 +94,12 @@ struct StatusTests {
         lid.refusal = Denial(.lidClosed)
         var vault = sampleStatus
         vault.refusal = Denial(.vaultUnavailable, subject: Bytes("there is no usable TPM".utf8))
+        var remote = sampleStatus
+        remote.refusal = Denial(.remoteSession)
+        var away = sampleStatus
+        away.refusal = Denial(.noReader, subject: Bytes("usb-2".utf8))
+        var unopened = sampleStatus
+        unopened.refusal = Denial(.invalidated, cause: .hostSecretChanged)
         var busy = sampleStatus
         busy.refusal = Denial(.suspending)
         let cases: [(StatusAnswer, String, [String], String?)] = [
@@ -145,6 +151,14 @@ struct StatusTests {
                 ["vault"], "signet vault"
             ),
             (busy, "the machine is going to sleep", ["refused"], nil),
+            (
+                remote, "fingerprint login does not work in remote sessions", ["not-here"], nil
+            ),
+            (
+                away, "the fingerprint reader usb-2 is not connected: connect it", ["reader-away"],
+                nil
+            ),
+            (unopened, "fingerprint login is off for alice: ", ["invalidated"], "signet enable"),
         ]
         for (status, text, obstacles, next) in cases {
             let plain = try run(status)
@@ -186,6 +200,63 @@ struct StatusTests {
         // It was told to do without it, and is still off.
         status.damaged = 0
         #expect(try run(status).output.hasSuffix("next, run: signet enable --account alice\n"))
+    }
+
+    @Test("names the fingers that cannot be used now, and the reader to connect")
+    func unusable() throws {
+        var status = sampleStatus
+        status.unusable = 1
+        var away = samplePrint
+        away.state = .readerAway
+        let scripts = [
+            answering(.status(status)), answering(.print(away), .done(DoneAnswer())),
+            answering(.reader(sampleReader), .done(DoneAnswer())),
+        ]
+        let scratch = try Scratch()
+        try scratch.write("etc/pam.d/other", "auth required pam_deny.so\n", mode: 0o644)
+        try scratch.writeModule()
+        let run = try signet(words, scripts + noKeys, in: scratch)
+        // Another finger can be used.
+        #expect(run.code == .done)
+        #expect(
+            run.output.contains(
+                "2 enrolled\n         right-index does not work now: connect the reader usb-1\n"),
+            "\(run.output)")
+    }
+
+    @Test("has a print that its reader has lost enrolled again, by name")
+    func lost() throws {
+        var status = sampleStatus
+        status.unusable = 1
+        status.refusal = Denial(.printLost)
+        var lost = samplePrint
+        lost.state = .lost
+        let scripts = [
+            answering(.status(status)), answering(.print(lost), .done(DoneAnswer())),
+            answering(.reader(sampleReader), .done(DoneAnswer())),
+        ]
+        let run = try signet(words, scripts + noKeys)
+        #expect(run.code == .denied)
+        #expect(run.output.contains("the reader usb-1 no longer has its print"), "\(run.output)")
+        #expect(run.output.contains("next, run: signet enroll right-index --account alice\n"))
+    }
+
+    @Test("tells root, whose place does not count, what a touch from there would meet")
+    func elsewhere() throws {
+        var status = sampleStatus
+        status.elsewhere = Denial(.remoteSession)
+        let plain = try run(status)
+        #expect(plain.code == .done)
+        #expect(
+            plain.output.contains(
+                """
+                here     fingerprint login does not work in remote sessions: use the password
+                         the rest of this report is about a login at the machine, because root asks
+
+                """), "\(plain.output)")
+        #expect(
+            try run(status, json: true).document("status")["elsewhere"] as? String
+                == "remote-session")
     }
 
     @Test("reports that a service's module is missing, and how to restore it")

@@ -4,6 +4,17 @@ import LoginProtocol
 import TestSupport
 import Testing
 
+extension PlayedFixture {
+    /// Whether the account's fingers can be used, as the daemon reports it.
+    fileprivate func states() throws -> [PrintState?] {
+        let client = try fixture.client()
+        try client.send(.list(account: Person.daemon.account))
+        return try client.rest().compactMap { answer in
+            if case .print(let print) = answer { print.state } else { nil }
+        }
+    }
+}
+
 extension DriverTests {
     /// What real drivers make of prints that their readers have lost, got from elsewhere, or have no
     /// room for.
@@ -21,12 +32,17 @@ extension DriverTests {
             try played.expect(reason) { try client.last() }
             #expect(!client.heard.contains { $0.notice?.kind == .touch })
             try played.expectNoFailures()
+            // What the prompt has told is found in the reports.
+            #expect(try played.fixture.status(of: .daemon).refusal?.reason == reason)
+            if !model.lists { #expect(try played.states() == [.lost]) }
             #expect(try played.enrol(as: "one", checking: model.lists).done?.prints == 1)
             if model.lists {
                 let enabled = try played.fixture.ask(.enable(account: Person.daemon.account))
                 #expect(enabled.done?.state == .valid)
             }
             #expect(try played.login(with: "one").assertion != nil)
+            #expect(try played.fixture.status(of: .daemon).refusal == nil)
+            #expect(try played.states() == [.usable])
         }
 
         @Test("one's lost print keeps neither their other fingers nor other accounts out")
@@ -41,6 +57,10 @@ extension DriverTests {
             try played.reader.send(.touch("two"))
             #expect(try played.conclude(client).assertion != nil)
             #expect(try played.failures == 0)
+            try played.fixture.restart()
+            let status = try played.fixture.status(of: .daemon)
+            #expect(status.refusal == nil && status.unusable == 1)
+            #expect(Set(try played.states()) == [.lost, .usable])
             #expect(try played.enrol(.bin, as: "three", checking: true).done?.prints == 1)
             // Who guesses with a lost print in the account is counted as ever.
             #expect(try played.login(with: "three").reason == .noMatch)

@@ -31,6 +31,10 @@ package enum FingerFrames: RequestFamily {
     package static let answers: [Answer] = [
         .print(
             PrintAnswer(
+                finger: .leftIndex, printID: .sample(0..<16), readerID: [1], since: 3,
+                intact: true, state: .lost)),
+        .print(
+            PrintAnswer(
                 finger: .rightIndex, printID: .sample(0..<16), readerID: [1], since: 3,
                 intact: true)),
         .print(

@@ -167,8 +167,21 @@ extension PrintAnswer {
         [
             finger.map { $0.word.text } ?? TableText.unknown,
             since.map { Text.date($0) } ?? TableText.unknown, "\(readerID)",
-            intact ? FingerMessages.intact : FingerMessages.damaged,
+            FingerMessages.state(self),
         ]
+    }
+
+    /// The state for programs; nil if it is not known.
+    private var stateWord: String? {
+        guard intact else { return "damaged" }
+        return switch state {
+        case .usable?: "usable"
+        case .readerAway?: "reader-away"
+        case .otherSeat?: "other-seat"
+        case .lost?: "lost"
+        case .unusable?: "unusable"
+        case nil: nil
+        }
     }
 
     var document: JSON {
@@ -176,6 +189,7 @@ extension PrintAnswer {
             ("finger", .optional(finger) { .string($0.word) }),
             ("id", .bytes(printID.hexadecimal)), ("reader", .bytes(readerID)),
             ("since", .optional(since, JSON.instant)), ("intact", .bool(intact)),
+            ("state", .optional(stateWord) { .string($0) }),
         ])
     }
 }
@@ -218,6 +232,34 @@ enum FingerMessages {
     static let intact: Text = "good"
     /// A damaged print.
     static let damaged: Text = "damaged"
+    /// Whether a print can be used now, as a column.
+    static func state(_ print: PrintAnswer) -> Text {
+        guard print.intact else { return damaged }
+        return switch print.state {
+        case .usable?, nil: intact
+        case .readerAway?: "its reader is not connected"
+        case .otherSeat?: "its reader is at another seat"
+        case .lost?: "its reader has lost it: enrol it again"
+        case .unusable?: "no reader can use it: enrol it again"
+        }
+    }
+
+    /// A print that no finger can match now, and what to do.
+    static func unusable(_ print: PrintAnswer) -> Text {
+        let finger: Text = print.finger.map { "\($0.name.bytes)" } ?? TableText.unknown
+        return switch print.state {
+        case .readerAway?, .usable?, nil:
+            "\(finger) does not work now: connect the reader \(print.readerID)"
+        case .otherSeat?:
+            "\(finger) does not work here: the reader \(print.readerID) is at another seat"
+        case .lost?, .unusable?:
+            """
+            \(finger) does not work: the reader \(print.readerID) no longer has its print. Run \
+            'signet enroll \(finger)' to enrol it again
+            """
+        }
+    }
+
     /// Before an enrolment: how many secrets the change of fingers will end.
     static func warning(_ count: UInt32) -> Text {
         guard count != 1 else {

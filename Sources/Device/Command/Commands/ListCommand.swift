@@ -5,6 +5,7 @@ import CommandProtocol
 import Domain
 import JSONFormat
 import LoginMessages
+import LoginProtocol
 
 /// `signet list`: lists the account's enrolled fingers.
 struct ListCommand: Command {
@@ -21,20 +22,31 @@ struct ListCommand: Command {
         let account = try run.account()
         let known = try shared.fingers(account)
         let (prints, secrets) = (known.prints, known.secrets)
+        let refusal = prints.isEmpty ? nil : try StatusCommand(run: run).refusal(of: account)
         let document = JSON.document(
             "fingers",
             members: [
                 ("account", .bytes(account.bytes)), ("fingers", .array(prints.map(\.document))),
                 ("secrets", .number(UInt64(secrets ?? 0))),
+                ("works", .bool(!prints.isEmpty && refusal == nil)),
+                ("refusal", .optional(refusal) { .string($0.reason.word) }),
             ])
         guard !prints.isEmpty else { return run.say(document, [FingerMessages.noFingers(account)]) }
         let depending = secrets.map { [ListMessages.depending($0)] } ?? []
-        run.say(document, Table.lines([PrintAnswer.heading] + prints.map(\.row)) + depending)
+        run.say(
+            document,
+            Table.lines([PrintAnswer.heading] + prints.map(\.row)) + depending
+                + (refusal.map { [ListMessages.refused($0, account: account)] } ?? []))
     }
 }
 
 /// Messages of `signet list`.
 enum ListMessages {
+    /// For `signet list`: no finger would be asked for at a login now.
+    static func refused(_ refusal: Denial, account: AccountName) -> Text {
+        "no finger is accepted at a login now: \(refusal.text(account: account))"
+    }
+
     /// For `signet list`: how many secrets a change of fingers would end.
     static func depending(_ count: UInt32) -> Text {
         count == 1

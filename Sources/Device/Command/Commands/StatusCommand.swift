@@ -23,7 +23,8 @@ struct StatusCommand: Command {
         let account = try run.account()
         let status = try status(of: account)
         let report = StatusReport(
-            status: status, damaged: status.damaged > 0 ? try damaged(account) : [],
+            status: status,
+            prints: status.damaged > 0 || status.unusable > 0 ? try prints(account) : [],
             readers: try knownReaders(), module: run.environment.machine.moduleUse(),
             servers: try knownServers(account), signing: try knownSigningKey(account),
             demands: run.environment.machine.serverDemands())
@@ -49,12 +50,20 @@ struct StatusCommand: Command {
         return status
     }
 
-    /// Requests the damaged prints.
-    private func damaged(_ account: AccountName) throws(CommandFault) -> [PrintAnswer] {
+    /// Requests why a login would be refused now; nil if it would not, or the daemon denies the
+    /// request.
+    func refusal(of account: AccountName) throws(CommandFault) -> Denial? {
+        do throws(CommandFault) {
+            return try status(of: account).refusal
+        } catch .denied { return nil }
+    }
+
+    /// Requests the prints.
+    private func prints(_ account: AccountName) throws(CommandFault) -> [PrintAnswer] {
         try run.collect(.list(account: account)) { answer -> PrintAnswer? in
             if case .print(let print) = answer { return print }
             return nil
-        }.filter { !$0.intact }
+        }
     }
 
     /// Requests the servers; nil if the daemon denies that, for a reason that other lines show.
@@ -100,6 +109,7 @@ extension StatusReport {
         }
         rows.append([StatusMessages.fingers, StatusMessages.fingers(status)])
         rows += damaged.map { ["", StatusMessages.damaged($0.finger)] }
+        rows += unusable.map { ["", FingerMessages.unusable($0)] }
         if let secrets = status.secrets {
             rows.append([StatusMessages.secrets, StatusMessages.status(secrets)])
         }
@@ -136,6 +146,11 @@ extension StatusReport {
                         ? StatusMessages.nothingInForce(fault) : StatusMessages.refused(fault),
                     StatusMessages.checkHint,
                 ])
+        }
+        if let elsewhere = status.elsewhere {
+            rows += continued(
+                StatusMessages.here,
+                lines: [elsewhere.text(account: status.account), StatusMessages.elsewhere])
         }
         let verdict = StatusMessages.verdict(works: obstacles.isEmpty, account: status.account)
         let next = next.flatMap { StatusMessages.next($0, for: account) }
@@ -189,6 +204,7 @@ extension StatusReport {
                     .object([
                         ("enrolled", .number(UInt64(status.prints))),
                         ("damaged", .number(UInt64(status.damaged))),
+                        ("unusable", .array(unusable.map(\.document))),
                         ("closed", .optional(status.closed, JSON.bytes)),
                         ("generation", .number(status.generation)),
                     ])
@@ -210,6 +226,11 @@ extension StatusReport {
                     "missingModules", .array(module.missing.map { .string($0.path) })
                 ),
                 ("refusal", .optional(status.refusal) { .string($0.reason.word) }),
+                (
+                    "refusalText",
+                    .optional(status.refusal) { .bytes($0.text(account: status.account).bytes) }
+                ),
+                ("elsewhere", .optional(status.elsewhere) { .string($0.reason.word) }),
                 ("next", .optional(next?.command(for: account), JSON.bytes)),
                 ("serverTroubles", .array(serverTroubles.map(document))),
                 ("program", .bytes(status.program)), ("vault", .bytes(status.vault)),
@@ -224,7 +245,7 @@ extension Obstacle {
     /// Whether only the text of the refusal explains this obstacle.
     fileprivate var isToldByRefusal: Bool {
         switch self {
-        case .lidClosed, .vault, .settings, .refused: true
+        case .lidClosed, .vault, .settings, .refused, .readerAway, .printLost, .elsewhere: true
         case .noFinger, .off, .invalidated, .damaged, .closed, .locked, .noReader, .unused,
             .moduleMissing, .keptOut, .notRegistered, .registrationEnded, .serverFile:
             false
@@ -258,6 +279,11 @@ enum StatusMessages {
     static let vault: Text = "vault"
     /// The start of the line: this machine's id.
     static let device: Text = "device"
+    /// The start of the line: where root asks from.
+    static let here: Text = "here"
+    /// After the reason why no touch is accepted where root is.
+    static let elsewhere: Text =
+        "the rest of this report is about a login at the machine, because root asks"
     /// The start of the line: the mistake in the configuration.
     static let configuration: Text = "settings"
     /// Whether fingerprint login is on, and why not.

@@ -13,6 +13,9 @@ enum Obstacle: String {
     case closed = "closed"
     case locked = "locked"
     case noReader = "no-reader"
+    case readerAway = "reader-away"
+    case printLost = "print-lost"
+    case elsewhere = "not-here"
     case lidClosed = "lid-closed"
     case vault = "vault"
     case settings = "settings"
@@ -37,8 +40,8 @@ enum Obstacle: String {
 /// The status of an account, combined from all sources, and what follows from it.
 struct StatusReport {
     let status: StatusAnswer
-    /// The damaged prints; requested only if there are any.
-    let damaged: [PrintAnswer]
+    /// The prints; requested only if one of them is damaged or cannot be used now.
+    let prints: [PrintAnswer]
     /// The readers; nil if the reader process does not answer.
     let readers: [ReaderAnswer]?
     let module: ModuleUse
@@ -47,6 +50,14 @@ struct StatusReport {
     let signing: SigningKeyAnswer?
     /// The servers that PAM stacks require.
     let demands: ServerDemands
+
+    /// The damaged prints.
+    var damaged: [PrintAnswer] { prints.filter { !$0.intact } }
+
+    /// The intact prints that no finger can match now.
+    var unusable: [PrintAnswer] {
+        prints.filter { $0.intact && ($0.state ?? .usable) != .usable }
+    }
 
     /// The servers because of which a touch does not suffice at some services.
     var serverTroubles: [(demand: ServerDemand, trouble: ServerDemand.Trouble)] {
@@ -71,8 +82,10 @@ struct StatusReport {
     /// If the daemon would refuse a login, there is at least one obstacle.
     var obstacles: [Obstacle] {
         var obstacles: [Obstacle] = []
-        if readers?.isEmpty == true || status.refusal?.reason == .noReader {
+        if readers?.isEmpty == true {
             obstacles.append(.noReader)
+        } else if status.refusal?.reason == .noReader {
+            obstacles.append(status.refusal?.subject == nil ? .noReader : .readerAway)
         }
         if status.prints == 0 && damaged.isEmpty { obstacles.append(.noFinger) }
         switch status.state {
@@ -86,7 +99,10 @@ struct StatusReport {
         case .lidClosed: obstacles.append(.lidClosed)
         case .vaultUnavailable, .platformChanged: obstacles.append(.vault)
         case .settingsNotUnderstood: obstacles.append(.settings)
-        case .some where obstacles.isEmpty: obstacles.append(.refused)
+        case .printLost: obstacles.append(.printLost)
+        case .invalidated where obstacles.isEmpty: obstacles.append(.invalidated)
+        case .remoteSession, .notAtMachine, .otherRequester: obstacles.append(.elsewhere)
+        case .some where obstacles.isEmpty && status.keptOut == nil: obstacles.append(.refused)
         default: break
         }
         if module.isUnused { obstacles.append(.unused) }
@@ -107,7 +123,9 @@ struct StatusReport {
         switch obstacle {
         case .noFinger: .enroll
         case .off: .enable
-        case .invalidated: status.cause == .tpmExchanged ? .startAnew : .enable
+        case .invalidated:
+            (status.cause ?? status.refusal?.cause) == .tpmExchanged ? .startAnew : .enable
+        case .printLost: unusable.first { $0.state == .lost }?.finger.map(LoginStep.enrollAgain)
         case .damaged: damaged.first?.finger.map(LoginStep.enrollAgain) ?? .startAnew
         case .closed: .closed(because: status.closed ?? [], cause: status.cause)
         case .vault: .closed(because: status.refusal?.subject ?? [], cause: status.cause)
@@ -122,7 +140,7 @@ struct StatusReport {
             }.first
         case .serverFile: .seeDoctor
         // These require the user's hands, or patience.
-        case .noReader, .lidClosed, .settings, .refused: nil
+        case .noReader, .readerAway, .lidClosed, .elsewhere, .settings, .refused: nil
         }
     }
 }

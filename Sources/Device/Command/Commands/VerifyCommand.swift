@@ -8,7 +8,8 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// `signet verify`: asks for a touch and reports which finger matched; nothing is signed.
+/// `signet verify`: asks for a touch and reports which finger matched, and whether a login would
+/// accept it; nothing is signed.
 struct VerifyCommand: Command {
     static let helpPosition = 50
     static let syntax = CommandSyntax(
@@ -30,14 +31,18 @@ struct VerifyCommand: Command {
             .verify(account: account, timeoutMilliseconds: 30_000, reason: reason),
             awaitsTouch: true, reason: reason)
         let finger = done.finger?.word
+        let refusal = try StatusCommand(run: run).refusal(of: account)
         run.say(
             .document(
                 "verified",
                 members: [
                     ("account", .bytes(account.bytes)),
                     ("finger", .optional(finger) { .string($0) }),
+                    ("works", .bool(refusal == nil)),
+                    ("refusal", .optional(refusal) { .string($0.reason.word) }),
                 ]),
-            [VerifyMessages.matched(finger?.bytes)])
+            [VerifyMessages.matched(finger?.bytes)]
+                + (refusal.map { [ListMessages.refused($0, account: account)] } ?? []))
     }
 
     /// The reason for the touch, as the caller states it; throws `.usage` if it cannot be

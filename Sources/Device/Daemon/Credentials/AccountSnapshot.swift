@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Sealing
 import State
 
@@ -29,4 +30,14 @@ enum GuardPurpose {
     ///
     /// Nothing is changed, and nothing that the next touch needs is used up.
     case report
+}
+
+/// What the guards of an account have found out about its fingers.
+struct GuardedFingers {
+    /// Why none of them may be tried now; nil if they may.
+    var lockout: Denial?
+    /// The account's records; nil if nothing is known about its fingers.
+    var kept: AccountState?
+    /// Its prints; empty if nothing is known about them.
+    var prints: [StoredPrint] = []
 }

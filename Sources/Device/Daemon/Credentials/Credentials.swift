@@ -162,25 +162,28 @@ extension Credentials {
         return .destroyed(cause, since: accounts.instant)
     }
 
-    /// Checks whether a touch could sign for an account, and returns the lockout if its fingers are
-    /// locked.
+    /// Checks whether a touch could sign for an account, and returns its fingers, or the lockout if
+    /// they are locked.
     ///
     /// During a lockout, prints and readers are not looked at; whether the credential still fits
     /// them is checked once the lockout is over. For a touch, a credential that does not fit is
     /// destroyed; for a report, nothing is changed. Throws as `revokingSnapshot(of:)`.
-    func lockout(of account: Account, for purpose: GuardPurpose) async throws(Denial) -> Denial? {
+    func guardedFingers(
+        of account: Account, for purpose: GuardPurpose
+    ) async throws(Denial) -> GuardedFingers {
         let kept = try record(of: account)
         if case .issued? = try? kept.credential.recorded(),
             let lockout = Denial(of: kept.lockout.load(), at: accounts.now)
         {
-            return lockout
+            return GuardedFingers(lockout: lockout)
         }
         await templates.openTemplates(of: account)
-        switch purpose {
-        case .touch: _ = try revokingSnapshot(of: account, kept: kept)
-        case .report: _ = try snapshot(of: account)
-        }
-        return nil
+        let snapshot =
+            switch purpose {
+            case .touch: try revokingSnapshot(of: account, kept: kept)
+            case .report: try snapshot(of: account)
+            }
+        return GuardedFingers(kept: kept, prints: snapshot.enrolment.prints)
     }
 }
 

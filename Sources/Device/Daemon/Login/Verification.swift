@@ -30,7 +30,8 @@ extension PAMLogins {
         let turn = try await touches.turn(plan, presence: presence, client: client)
         let (kept, enrolment) = try accounts.fingers(of: account)
         let query = FingerQuery(
-            gallery: Gallery(enrolment.prints), seat: guards.seat(of: presence))
+            gallery: Gallery(enrolment.prints), seat: guards.seat(of: presence),
+            reports: PrintReports(account: account, kept: kept, accounts: accounts))
         let told = touches.tell(plan, presence: presence, client: client)
         defer { told?.end() }
         let touch = try await gate.touch(

@@ -73,8 +73,8 @@ extension Reports {
     /// Reports the state of an account, including why a login would be refused now.
     ///
     /// If the prints cannot be opened, it reports that, and the rest as far as it is known without
-    /// them. The reason for a refusal is that of the first guard of a login that does not pass
-    /// (`TouchGuards.loginRefusal`), except for those about the requester.
+    /// them. The reason for a refusal is that of the first guard that a login of this client would
+    /// not pass (`TouchGuards.verdict`).
     func status(
         _: StatusRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -111,10 +111,16 @@ extension Reports {
             ).onTheWire
             return status
         }
-        let asked = await unlessLate(Self.patience) { [self] in
-            await guards.loginRefusal(of: account)
+        let verdict = await unlessLate(Self.patience) { [self] in
+            await guards.verdict(on: account, client: client)
         }
-        status.refusal = asked ?? Denial(of: .processEnded)
+        status.refusal = verdict.map(\.refusal) ?? Denial(of: .processEnded)
+        status.elsewhere = verdict?.elsewhere
+        if let places = await places(account, client: client) {
+            let prints = (try? accounts.fingers(of: account))?.1.prints ?? []
+            status.unusable = UInt8(
+                clamping: prints.count { places.state(of: $0) != .usable })
+        }
         // There is no key: show the vault in which the next one would be created.
         if status.vault.isEmpty { status.vault = await vaults.chosen().name }
         return .status(status)
@@ -131,7 +137,17 @@ extension Reports {
         }
     }
 
-    /// Sends an account's prints, intact and damaged, but not their templates.
+    /// Where the account's fingers can be used now; nil if it has none, or the readers do not answer
+    /// in time.
+    private func places(_ account: Account, client: any Client) async -> FingerPlaces? {
+        guard let kept = (try? accounts.kept(account)) ?? nil else { return nil }
+        return await unlessLate(Self.patience) { [guards] in
+            await guards.fingerPlaces(kept, account: account, client: client)
+        } ?? nil
+    }
+
+    /// Sends an account's prints, intact and damaged, but not their templates, with whether a finger
+    /// could match them now.
     func list(
         _: ListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -148,7 +164,11 @@ extension Reports {
             )
         }
         guard let (enrolment, secrets, sshKeys) = found else { return .done(DoneAnswer(prints: 0)) }
-        for print in enrolment.answers { await client.send(.print(print)) }
+        let places = await places(account, client: client)
+        for (print, var answer) in zip(enrolment.prints, enrolment.answers) {
+            answer.state = places?.state(of: print)
+            await client.send(.print(answer))
+        }
         for print in enrolment.damaged {
             await client.send(
                 .print(

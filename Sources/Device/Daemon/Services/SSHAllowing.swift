@@ -70,7 +70,8 @@ extension SSHKeys {
             {
                 throw Denial(.suspending)
             }
-            if let lockout = try await credentials.lockout(of: account, for: .report) {
+            if let lockout = try await credentials.guardedFingers(of: account, for: .report).lockout
+            {
                 throw lockout
             }
             guard earlier.isOf(try credentials.snapshot(of: account)) else {

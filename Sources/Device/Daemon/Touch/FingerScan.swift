@@ -4,6 +4,7 @@ import Gate
 import LoginProtocol
 import MainContext
 import ReaderProtocol
+import SignedFormats
 import State
 
 /// What a touch may match: the account's prints, and the readers to use.
@@ -13,6 +14,8 @@ struct FingerQuery: Sendable {
     let seat: String?
     /// Examines the prints stored on a reader before it is asked for a finger; nil to skip that.
     var examine: ReaderPool.Examination?
+    /// Records what readers report about the prints.
+    var reports: PrintReports?
 }
 
 /// A finger that matched, and the reader on which it matched.
@@ -33,14 +36,20 @@ extension ReaderPool: FingerScanner {
     ) async throws(Denial) -> ScannedFinger? {
         let found: ListedMatch
         let result = await match(
-            among: query.gallery.templates, at: query.seat, limit: limit,
-            examine: query.examine, tell: tell)
+            among: query.gallery.templates, at: query.seat, limit: limit, examine: query.examine
+        ) { notice in
+            if notice.kind == .printLost, let print = query.gallery.print(named: notice.subject) {
+                query.reports?.lost(print)
+            }
+            tell(notice)
+        }
         switch result {
         case .failure(let fault): throw Denial(of: fault)
         case .success(let listed): found = listed
         }
         guard case .matched(let index) = found.result else { return nil }
         guard let print = query.gallery.print(at: index) else { throw Denial(.readerFailed) }
+        query.reports?.found(print)
         return ScannedFinger(print: print, reader: found.reader)
     }
 }
@@ -60,6 +69,11 @@ struct Gallery: Sendable {
         }
         self.prints = pairs.map(\.0)
         templates = pairs.map(\.1)
+    }
+
+    /// The print of a finger; nil if there is none of that name.
+    func print(named finger: Bytes?) -> StoredPrint? {
+        prints.first { $0.finger.name.bytes == finger }
     }
 
     /// The print behind the template at this index; nil if the index is out of range.

@@ -14,8 +14,8 @@ import State
 ///
 /// A request's `TouchRule` lists its guards in order; the first that does not pass is the denial.
 /// If all pass, the result is `Presence`, the evidence that the requester is at the machine and may
-/// use this account. `signet status` runs guards of a login as well, to report why a login would be
-/// denied; that changes nothing.
+/// use this account. `signet status`, `list`, `verify` and `doctor` report what the same function
+/// says about a login of the client that asks (`verdict(on:client:)`); that changes nothing.
 @ServiceActor
 final class TouchGuards {
     let clock: Clock
@@ -68,7 +68,8 @@ extension TouchGuards {
     /// Sets the client's `requester`, for the log and the messages. Throws the examiner's denial if
     /// there is no such evidence.
     func presence(
-        for plan: TouchPlan, rule: TouchRule, client: any Client
+        for plan: TouchPlan, rule: TouchRule, client: any Client,
+        for purpose: GuardPurpose = .touch
     ) throws(Denial) -> Presence {
         let login = plan.login
         let evidence = try examiner.evidence(
@@ -78,7 +79,7 @@ extension TouchGuards {
                 requester: login?.requester ?? .none, agent: login?.agent,
                 agentUser: login?.agentUser),
             others: others(rule, client: client))
-        client.requester = evidence.requester
+        if purpose == .touch { client.requester = evidence.requester }
         return evidence
     }
 
@@ -153,33 +154,53 @@ extension TouchGuards {
         _ plan: TouchPlan, client: any Client, inquiry: GuardInquiry? = nil
     ) async throws(Denial) -> Presence {
         guard let rule = plan.rule else { throw Denial(.notPermitted) }
+        let evidence = try await pass(
+            plan, rule: rule, inquiry: inquiry, for: .touch
+        ) { () throws(Denial) in
+            if let judged = inquiry?.presence { return try judged.get() }
+            return try presence(for: plan, rule: rule, client: client)
+        }
+        guard let evidence else { throw Denial(.notPermitted) }
+        return evidence
+    }
+
+    /// Checks the guards of a rule in order; throws the denial of the first that does not pass.
+    ///
+    /// - Parameter place: judges presence; nil leaves the place open, which only a report may.
+    /// - Returns: the evidence of presence; nil if the rule does not ask for it or the place was left
+    ///   open.
+    private func pass(
+        _ plan: TouchPlan, rule: TouchRule, inquiry: GuardInquiry? = nil,
+        for purpose: GuardPurpose, judging place: () throws(Denial) -> Presence?
+    ) async throws(Denial) -> Presence? {
         try inForce.requireUnderstood()
         var evidence: Presence?
-        var lockout: Denial?
+        var fingers = GuardedFingers()
         var inquiry = inquiry
         defer { inquiry?.cancel() }
         for check in rule.guards {
             switch check {
-            case .presence:
-                if let judged = inquiry?.presence {
-                    evidence = try judged.get()
-                } else {
-                    evidence = try presence(for: plan, rule: rule, client: client)
-                }
+            case .presence: evidence = try place()
             case .loginLists:
                 try policy.checkLists(plan.login?.service ?? .signet, account: plan.account)
             case .background: try policy.checkBackground(plan.login, presence: evidence)
-            case .credential, .prints, .reader, .lid:
+            case .credential:
+                fingers = try await credentials.guardedFingers(of: plan.account, for: purpose)
+            case .prints: fingers = try guardedPrints(of: plan.account)
+            case .reader:
+                fingers.prints.removeAll { plan.finger != nil && $0.finger != plan.finger }
                 // logind need not wait for the readers.
-                if check == .reader, inquiry == nil, lockout == nil {
+                if inquiry == nil, fingers.lockout == nil {
                     inquiry = await inquire(for: rule.guards)
                 }
-                try await pass(
-                    check, account: plan.account, at: seat(of: evidence), lockout: &lockout,
-                    inquiry: inquiry, for: .touch)
+                try await checkReaders(
+                    for: fingers, at: seat(of: evidence), inquiry: inquiry, for: purpose)
+            case .lid:
+                var isClosed = await inquiry?.isLidClosed()
+                if isClosed == nil { isClosed = await isLidClosed() }
+                if isClosed == true { throw Denial(.lidClosed) }
             }
         }
-        guard let evidence else { throw Denial(.notPermitted) }
         return evidence
     }
 
@@ -207,46 +228,32 @@ extension TouchGuards {
         return evidence
     }
 
-    /// Why a login to an account would be denied now; nil if a finger would be asked for.
+    /// Judges a login to an account by the client that asks, without changing anything.
     ///
-    /// Checks the guards of a login except presence, the login lists and the background check, and
-    /// prepares the key as a login does. Changes nothing.
-    func loginRefusal(of account: Account) async -> Denial? {
-        var lockout: Denial?
+    /// It is what a login would answer: the same guards in the same order, and the account's key must
+    /// open. Three things differ. No service is known, so that a list of services excludes nothing. A
+    /// print that a reader has reported as lost counts as lost, while a login asks the reader again.
+    /// And the place from which root asks says nothing about where the account logs in: if no touch
+    /// is accepted there, the verdict says so (`elsewhere`) and is about a login at the machine. Only
+    /// where logind does not run, no other place is known either, and root's counts like any other.
+    func verdict(on account: Account, client: any Client) async -> LoginVerdict {
+        let rule = TouchRule.login
+        let plan = TouchPlan(
+            rule: rule, account: account, tries: 0, timeout: .zero, end: clock.sinceBoot())
+        var verdict = LoginVerdict()
         do throws(Denial) {
-            try inForce.requireUnderstood()
-            for check in TouchRule.login.guards {
-                switch check {
-                case .presence, .loginLists, .background: continue
-                case .credential, .prints, .reader, .lid:
-                    try await pass(
-                        check, account: account, at: nil, lockout: &lockout, for: .report)
+            _ = try await pass(plan, rule: rule, for: .report) { () throws(Denial) -> Presence? in
+                do throws(Denial) {
+                    return try presence(for: plan, rule: rule, client: client, for: .report)
+                } catch {
+                    guard client.peer.uid == 0, !client.process.isWithoutLogind else { throw error }
+                    verdict.elsewhere = error
+                    return nil
                 }
             }
             try await checkKey(of: account)
-            return nil
-        } catch { return error }
-    }
-
-    /// Checks a guard that depends on the account and the machine only.
-    ///
-    /// `.credential` and `.prints` store the account's lockout in `lockout`. It is thrown by
-    /// `.reader`, once the seat was checked.
-    private func pass(
-        _ check: TouchGuard, account: Account, at seat: String?, lockout: inout Denial?,
-        inquiry: GuardInquiry? = nil, for purpose: GuardPurpose
-    ) async throws(Denial) {
-        switch check {
-        case .credential: lockout = try await credentials.lockout(of: account, for: purpose)
-        case .prints: lockout = try printsLockout(of: account)
-        case .reader:
-            try await checkReaders(at: seat, lockout: lockout, inquiry: inquiry, for: purpose)
-        case .lid:
-            var isClosed = await inquiry?.isLidClosed()
-            if isClosed == nil { isClosed = await isLidClosed() }
-            if isClosed == true { throw Denial(.lidClosed) }
-        case .presence, .loginLists, .background: throw Denial(.notPermitted)
-        }
+        } catch { verdict.refusal = error }
+        return verdict
     }
 
     /// The seat whose readers may be used; nil for any, also if `login.seat` is `ignore`.
@@ -254,23 +261,59 @@ extension TouchGuards {
         settings.word(Settings.loginSeat) == Settings.refuse ? presence?.seat : nil
     }
 
-    /// Throws if no reader could be asked for a finger, or if the account is locked out.
+    /// Throws if no reader could be asked for a finger of the account, or if it is locked out.
     ///
-    /// The quick checks come first. A lockout is not revealed if all readers are at other seats.
+    /// The quick checks come first. A lockout is not revealed if all readers are at other seats. If
+    /// other readers are connected than those of the account's fingers, the denial names the latter.
     private func checkReaders(
-        at seat: String?, lockout: Denial?, inquiry: GuardInquiry?, for purpose: GuardPurpose
+        for fingers: GuardedFingers, at seat: String?, inquiry: GuardInquiry?,
+        for purpose: GuardPurpose
     ) async throws(Denial) {
         if logind.isSuspending { throw Denial(.suspending) }
         // A lockout is told without asking about readers if no seat matters.
-        if seat == nil, let lockout { throw lockout }
+        if seat == nil, let lockout = fingers.lockout { throw lockout }
         var found = try await readers(of: inquiry)
         if let seat, !found.isEmpty, !found.contains(where: { $0.seat == seat }) {
             throw Denial(.otherSeat)
         }
-        if let lockout { throw lockout }
-        if found.isEmpty, purpose == .touch { found = try await readers(lookAgain: true) }
+        if let lockout = fingers.lockout { throw lockout }
+        var places = FingerPlaces(readers: found, seat: seat)
+        if !places.canServe(fingers.prints), purpose == .touch {
+            found = try await readers(lookAgain: true)
+            places = FingerPlaces(readers: found, seat: seat)
+        }
         // The readers may have been closed meanwhile, because the machine is about to be suspended.
-        if found.isEmpty { throw Denial(logind.isSuspending ? .suspending : .noReader) }
+        guard places.canServe(fingers.prints) else {
+            if logind.isSuspending { throw Denial(.suspending) }
+            guard !found.isEmpty else { throw Denial(.noReader) }
+            let missing = places.missing(fingers.prints)
+            throw missing.isEmpty ? Denial(.otherSeat) : Denial(.noReader, subject: missing)
+        }
+        // At a touch, the reader itself says what it has lost.
+        guard purpose == .report, let kept = fingers.kept else { return }
+        places.lost = lostPrints(kept)
+        guard fingers.prints.contains(where: { places.state(of: $0) == .usable }) else {
+            throw Denial(.printLost)
+        }
+    }
+
+    /// The prints that readers have reported as lost; none if that cannot be read.
+    func lostPrints(_ kept: AccountState) -> LostPrintList {
+        do throws(StoreFault) {
+            return try kept.lostPrints.load()
+        } catch { return LostPrintList() }
+    }
+
+    /// Where fingers can be used now, for a client that asks about them; nil if the readers are not
+    /// known.
+    func fingerPlaces(
+        _ kept: AccountState, account: Account, client: any Client
+    ) async -> FingerPlaces? {
+        guard case .success(let found) = await readers.present() else { return nil }
+        let plan = TouchPlan(
+            rule: .login, account: account, tries: 0, timeout: .zero, end: clock.sinceBoot())
+        let presence = try? presence(for: plan, rule: .login, client: client, for: .report)
+        return FingerPlaces(readers: found, seat: seat(of: presence), lost: lostPrints(kept))
     }
 
     /// The readers, as they were asked for ahead or now; translates a fault into a denial.
@@ -294,11 +337,21 @@ extension TouchGuards {
         return await logind.isLidClosed(elseAsking: kernel != nil) ?? kernel ?? false
     }
 
-    /// The lockout of an account that has fingers; throws `notEnrolled` if it has none.
-    private func printsLockout(of account: Account) throws(Denial) -> Denial? {
-        let (kept, _) = try accounts.fingers(of: account)
-        return Denial(of: kept.lockout.load(), at: accounts.now)
+    /// The fingers of an account, and its lockout; throws `notEnrolled` if it has none.
+    private func guardedPrints(of account: Account) throws(Denial) -> GuardedFingers {
+        let (kept, enrolment) = try accounts.fingers(of: account)
+        return GuardedFingers(
+            lockout: Denial(of: kept.lockout.load(), at: accounts.now), kept: kept,
+            prints: enrolment.prints)
     }
+}
+
+/// What the guards of a login say about an account, for a report.
+struct LoginVerdict {
+    /// The denial of the first guard that does not pass; nil if a finger would be asked for.
+    var refusal: Denial?
+    /// Why no touch is accepted where the client is, if that was left out of account.
+    var elsewhere: Denial?
 }
 
 /// The state of the lids according to the kernel, for when logind cannot tell.
@@ -327,10 +380,11 @@ enum Lids {
 }
 
 extension TouchGuards {
-    /// Throws if the account's key could not be prepared for a touch, with the denial that a login
-    /// would give.
+    /// Throws if the account's key could not sign for a touch now, with the denial that a login would
+    /// give.
     ///
-    /// Changes nothing.
+    /// Only a match opens a key for use. Whether it opens at all is shown by sealing it again to the
+    /// same fingers, and dropping the result. Changes nothing.
     func checkKey(of account: Account) async throws(Denial) {
         let snapshot = try credentials.snapshot(of: account)
         let key = try accounts.reading(account) { () throws(StoreFault) in try snapshot.key() }
@@ -338,6 +392,19 @@ extension TouchGuards {
         defer { preparation.end() }
         do throws(VaultError) {
             _ = try await preparation.items()
-        } catch { throw Denial(of: error) }
+            _ = try await vaults.call(key.vault) { vault throws(VaultError) in
+                try vault.reseal(key: key.sealed, from: key.context, to: key.context)
+            }
+        } catch {
+            switch error {
+            case .doesNotOpen, .malformed:
+                let cause = try accounts.reading(account) { () throws(StoreFault) in
+                    try snapshot.kept.credential.explain(
+                        snapshot.credential, enrolment: snapshot.enrolment)
+                }
+                throw Denial(.invalidated, cause: cause)
+            case .crypto, .trouble: throw Denial(of: error)
+            }
+        }
     }
 }

@@ -185,7 +185,8 @@ extension Touches {
         let query = FingerQuery(
             gallery: Gallery(prints), seat: guards.seat(of: presence),
             examine: credentials.examination(
-                account, snapshot: snapshot, check: check, interruption: interruption))
+                account, snapshot: snapshot, check: check, interruption: interruption),
+            reports: PrintReports(account: account, kept: snapshot.kept, accounts: accounts))
         let touch: Touch<ScannedFinger>
         do throws(Denial) {
             let told = tell(plan, presence: presence, client: client)

@@ -4,6 +4,7 @@ import CommandProtocol
 import Domain
 import LoginMessages
 import LoginProtocol
+import SignedFormats
 
 /// Checks whether fingerprint login works for each account, according to the daemon's report.
 struct AccountCheck {
@@ -41,13 +42,15 @@ struct AccountCheck {
         case .forNow: findings.append(lockedForNow(name, seconds: status.seconds ?? 0))
         case .untilPassword: findings.append(lockedOut(name))
         }
+        guard findings.isEmpty, let refusal = status.refusal else { return findings }
+        switch refusal.reason {
         // Findings about the machine or its readers cover these refusals, for all accounts.
-        if findings.isEmpty, let refusal = status.refusal, refusal.reason != .noReader,
-            refusal.reason != .lidClosed, refusal.reason != .settingsNotUnderstood
-        {
-            findings.append(refused(name, refusal: refusal))
+        case .noReader where refusal.subject == nil: return []
+        case .lidClosed, .settingsNotUnderstood: return []
+        case .remoteSession, .notAtMachine, .otherRequester:
+            return [notHere(name, refusal: refusal)]
+        default: return [refused(name, refusal: refusal)]
         }
-        return findings
     }
 
     /// Checks whether the login password and the secrets that are stored for the account can be
@@ -72,10 +75,11 @@ struct AccountCheck {
     private func printsElsewhere(_ account: AccountView) -> [Finding] {
         // Without any reader, the missing reader is the finding.
         guard let readers = view.readers, !readers.isEmpty else { return [] }
-        let known = Set(readers.map(\.readerID))
-        let missing = Set(account.prints.filter(\.intact).map(\.readerID)).subtracting(known)
+        let intact = account.prints.filter(\.intact)
+        let missing = Set(intact.filter { $0.state == .readerAway }.map(\.readerID))
         return missing.sorted { $0.lexicographicallyPrecedes($1) }
             .map { Self.printsElsewhere(account.name, reader: $0) }
+            + intact.filter { $0.state == .lost }.map { Self.printLost(account.name, print: $0) }
     }
 }
 
@@ -145,6 +149,20 @@ extension AccountCheck {
                 : "signet status --account \(Shell.word(account))")
     }
 
+    /// No touch is accepted in the place from which the doctor asks.
+    private static func notHere(_ account: AccountName, refusal: Denial) -> Finding {
+        Finding(
+            "login-not-here", level: .note, area: .accounts, subject: account.bytes,
+            what: """
+                no touch of \(account) is accepted in this session: \(refusal.text(account: account))
+                """,
+            why: """
+                a touch counts only for the person at the machine. Run the doctor there, or as \
+                root, who is told about a login at the machine
+                """,
+            mend: "signet status --account \(Shell.word(account))")
+    }
+
     /// The daemon does not report the account's state.
     private static func unanswered(_ account: AccountName, reason: Text) -> Finding {
         Finding(
@@ -212,6 +230,22 @@ extension AccountCheck {
 
 /// Findings on the data that is stored for accounts, and on the accounts as a whole.
 extension AccountCheck {
+    /// A reader has reported that it no longer stores a print.
+    private static func printLost(_ account: AccountName, print: PrintAnswer) -> Finding {
+        let finger: Text = print.finger.map { "\($0.name.bytes)" } ?? ""
+        return Finding(
+            "print-lost", level: .warning, area: .accounts, subject: account.bytes,
+            what: """
+                the reader \(print.readerID) has reported that it no longer stores the print of \
+                \(finger) of \(account)
+                """,
+            why: """
+                the finger does not match any more. The reader's storage was cleared, by another \
+                system or by its firmware. Enrol the finger again
+                """,
+            mend: "signet enroll \(finger) --account \(Shell.word(account))")
+    }
+
     /// Prints were made on readers that are not connected.
     private static func printsElsewhere(_ account: AccountName, reader: Bytes) -> Finding {
         Finding(

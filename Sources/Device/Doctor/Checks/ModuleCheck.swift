@@ -9,6 +9,9 @@ struct ModuleCheck {
     let files: MachineFiles
     let stacks: ServiceStacks
 
+    /// What `signet status` says about the module; both name the same fix.
+    private var use: ModuleUse { ModuleUse(files, stacks: stacks) }
+
     /// Findings on stacks that misspell the module's name, or on the lack of any stack that names
     /// it.
     func stackFindings() -> [Finding] {
@@ -16,7 +19,7 @@ struct ModuleCheck {
             !files.exists(files.modulePath(line.handler.path), following: true)
         }
         return misspelt.map { Self.misspelt(ServiceStacks.list($0.services), line: $0.handler) }
-            + (stacks.using.isEmpty ? [Self.unused] : [])
+            + (stacks.using.isEmpty ? [Self.unused(use.activation)] : [])
     }
 
     /// Findings on the module files that stacks refer to.
@@ -26,7 +29,10 @@ struct ModuleCheck {
         stacks.modulePaths.flatMap { path, services -> [Finding] in
             let path = files.modulePath(path)
             guard files.exists(path, following: true) else {
-                return [Self.missing(ServiceStacks.list(services), path: path)]
+                return [
+                    Self.missing(
+                        ServiceStacks.list(services), path: path, fix: use.installation(of: path))
+                ]
             }
             let check = FileCheck(files: files)
             let mark = files.read(path, cap: ModuleMark.longestModule).flatMap(ModuleMark.version)
@@ -76,22 +82,25 @@ enum ModuleMark {
 
 extension ModuleCheck {
     /// No service names the module.
-    private static let unused = Finding(
-        "module-unused", level: .warning, area: .stacks,
-        what: "no service in /etc/pam.d uses pam_signet",
-        why: "no touch is ever asked for. The profile adds the module to common-auth",
-        mend: "pam-auth-update --enable signet")
+    private static func unused(_ fix: Bytes?) -> Finding {
+        Finding(
+            "module-unused", level: .warning, area: .stacks,
+            what: "no service in /etc/pam.d uses pam_signet",
+            why: "no touch is ever asked for. The profile adds the module to common-auth",
+            mend: fix.map { "\($0)" } ?? "pam-auth-update --enable signet")
+    }
 
     /// The module's file does not exist.
-    private static func missing(_ services: Bytes, path: String) -> Finding {
+    private static func missing(_ services: Bytes, path: String, fix: Bytes?) -> Finding {
         Finding(
             "module-missing", level: .fault, area: .stacks, subject: services,
             what: "\(services): the module \(path) does not exist",
             why: """
                 with the shipped stacks, the password is asked for; a 'required' line locks all \
-                users out. Install the module, or remove it from the stacks
+                users out. Install the module, or remove it from the stacks with \
+                'pam-auth-update --remove signet'
                 """,
-            mend: "pam-auth-update --remove signet")
+            mend: fix.map { "\($0)" } ?? "pam-auth-update --remove signet")
     }
 
     /// A stack names a module that does not exist, with a similar name.
