@@ -17,6 +17,9 @@ private final class Door {
     func mayRequest(uid: UInt32, at now: Duration) -> Bool {
         admission.mayRequest(uid: uid, at: now)
     }
+    func mayConnect(uid: UInt32, at now: Duration) -> Bool {
+        admission.mayConnect(uid: uid, at: now)
+    }
     func sweep(at now: Duration) { admission.sweep(at: now) }
 }
 
@@ -38,6 +41,27 @@ private final class Door {
         #expect(!admission.admit(uid: 4))
         #expect(admission.admit(uid: 0) && admission.admit(uid: 0))
         #expect(!admission.admit(uid: 0))
+    }
+
+    @Test("a user who connects and hangs up all the time is turned away; others and root are not")
+    func arrivals() {
+        let admission = Door(total: 128, perUser: 16)
+        let start = Duration.seconds(1_000)
+        for _ in 0..<Admission.connectionBurst {
+            #expect(admission.mayConnect(uid: 1, at: start))
+            #expect(admission.admit(uid: 1))
+            admission.leave(uid: 1)
+        }
+        #expect(!admission.mayConnect(uid: 1, at: start))
+        #expect(admission.mayConnect(uid: 2, at: start))
+        for _ in 0..<1_000 { #expect(admission.mayConnect(uid: 0, at: start)) }
+        admission.sweep(at: start + .milliseconds(500))
+        #expect(!admission.mayConnect(uid: 1, at: start + .milliseconds(999)))
+        let later = start + .seconds(1)
+        for _ in 0..<Admission.connectionsPerSecond {
+            #expect(admission.mayConnect(uid: 1, at: later))
+        }
+        #expect(!admission.mayConnect(uid: 1, at: later))
     }
 
     @Test("a client that leaves twice frees its place once")

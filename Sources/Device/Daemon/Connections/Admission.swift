@@ -5,6 +5,8 @@
 /// Users are told apart by uid; the connections of a program that runs as root count towards the
 /// user who started it, if known (`ClientProcess.accountable`). Connections are limited in total
 /// and per user, and requests by a token bucket of `burst` tokens that gains `requestsPerSecond`.
+/// Another bucket limits how often a user may connect, because each new client is examined: without
+/// it, a few programs that connect and hang up would delay every prompt of the others by a second.
 /// Root itself is exempt from the limits per user, because the logins of all users arrive through
 /// it; `Router` exempts all programs that run as root from the limit on requests.
 ///
@@ -15,11 +17,18 @@ final class Admission {
     /// How many requests a user gains each second, up to `burst`.
     static let requestsPerSecond = 10
 
+    /// How often a user may connect at once, and how often more each second.
+    static let connectionBurst = 240
+    static let connectionsPerSecond = 40
+
     private struct User {
         var connections = 0
         /// The requests that the user could still make at `countedAt`.
         var allowance = Admission.burst
         var countedAt = Duration.zero
+        /// How often the user could still connect at `connectedAt`.
+        var arrivals = Admission.connectionBurst
+        var connectedAt = Duration.zero
     }
 
     private let total: Int
@@ -59,7 +68,35 @@ final class Admission {
         guard let user = users[uid], user.connections > 0 else { return }
         connections -= 1
         users[uid]?.connections -= 1
-        if user.connections == 1, user.allowance == Admission.burst { users[uid] = nil }
+        if user.connections == 1, user.allowance == Admission.burst,
+            user.arrivals == Admission.connectionBurst
+        {
+            users[uid] = nil
+        }
+    }
+
+    /// Counts a connection of a user before its process is examined; returns false if the user has
+    /// connected too often.
+    ///
+    /// Root is always allowed.
+    ///
+    /// - Parameters:
+    ///   - uid: the uid that the socket reports.
+    ///   - now: the time since boot.
+    func mayConnect(uid: UInt32, at now: Duration) -> Bool {
+        if uid == 0 { return true }
+        var user = users[uid, default: User()]
+        let elapsed = Int((now - user.connectedAt).components.seconds)
+        if elapsed > 0 {
+            let gained =
+                min(elapsed, Admission.connectionBurst) * Admission.connectionsPerSecond
+            user.arrivals = min(Admission.connectionBurst, user.arrivals + gained)
+            user.connectedAt = now
+        }
+        guard user.arrivals > 0 else { return false }
+        user.arrivals -= 1
+        users[uid] = user
+        return true
     }
 
     /// Takes one request from a user's allowance; returns false if the allowance is used up.
@@ -88,6 +125,7 @@ final class Admission {
     func sweep(at now: Duration) {
         users = users.filter { _, user in
             user.connections > 0 || now - user.countedAt < .seconds(Admission.burst)
+                || now - user.connectedAt < .seconds(Admission.burst)
         }
     }
 }

@@ -81,6 +81,11 @@ final class Listener {
             for _ in 0..<Listener.batch {
                 guard let accepted = try socket.accept() else { return }
                 // Drop a client whose process cannot be examined, and accept the others.
+                guard let peer = try? PeerCredentials(of: accepted.descriptor) else { continue }
+                guard admission.mayConnect(uid: peer.uid, at: clock.sinceBoot()) else {
+                    turnAway(accepted)
+                    continue
+                }
                 guard let process = try? examiner.client(on: accepted.descriptor) else { continue }
                 welcome(accepted, process: process)
             }
@@ -93,12 +98,7 @@ final class Listener {
     private func welcome(_ accepted: consuming PacketSocket, process: ClientProcess) {
         admission.sweep(at: clock.sinceBoot())
         guard admission.admit(uid: process.accountable, asRoot: process.credentials.uid == 0)
-        else {
-            if let packet = try? Answer.denial(Denial(.tooManyRequests)).encoded() {
-                _ = try? accepted.send(packet)
-            }
-            return
-        }
+        else { return turnAway(accepted) }
         let connection = ClientConnection(accepted, process: process, service: service) {
             [weak self] in
             self?.left($0)
@@ -108,6 +108,11 @@ final class Listener {
         if isIdle { becameIdle(false) }
         connections[ObjectIdentifier(connection)] = connection
         connection.open()
+    }
+
+    private func turnAway(_ accepted: borrowing PacketSocket) {
+        guard let packet = try? Answer.denial(Denial(.tooManyRequests)).encoded() else { return }
+        _ = try? accepted.send(packet)
     }
 
     /// Stops accepting for a second, because accept(2) failed, for example for lack of file
