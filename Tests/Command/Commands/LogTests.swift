@@ -99,6 +99,16 @@ struct LogTests {
         #expect(empty.output == "there are no receipts for daemon\n")
     }
 
+    @Test("says why numbers are skipped, beside the receipts and beside that nothing is missing")
+    func gaps() throws {
+        let text = "a number that is skipped belongs to a touch that was asked for and not "
+        let sample = try SampleLog(count: 2)
+        #expect(try log(from: sample).errors.hasPrefix(text))
+        #expect(try log("--verify", from: sample).errors.hasPrefix(text))
+        #expect(try log("--json", from: sample).errors == "")
+        #expect(try log(from: try SampleLog(count: 1)).errors == "")
+    }
+
     @Test("--signers shows the registered keys as they are")
     func signers() throws {
         let sample = try SampleLog(count: 1)
@@ -119,7 +129,7 @@ struct LogTests {
         let document = try log("--json", from: sample).document("log")
         let receipts = try #require(document["receipts"] as? [[String: Any]])
         #expect(receipts.map { $0["granted"] as? Bool } == [nil, true, false])
-        let ordinary = try log(from: SampleLog(count: 2))
+        let ordinary = try log(from: SampleLog(count: 1))
         #expect(!ordinary.output.contains("granted") && ordinary.errors.isEmpty)
         #expect(try log("--verify", from: sample).code == .done)
     }

@@ -41,6 +41,7 @@ extension LogCommand {
                 ]),
             text.map { [$0, LogCheckMessages.notIntact] } ?? [LogCheckMessages.intact(count)])
         guard fault == nil else { throw .said(.denied) }
+        explainGaps(in: answers)
     }
 
     private func firstFault(

@@ -93,6 +93,13 @@ struct LogCommand: Command {
             (try? Statement(parsing: receipt.statement)).map(receipt.isUnused) ?? false
         }
         if isAnyUnused && !run.isJSON { run.environment.complain(LogMessages.unused) }
+        explainGaps(in: answers)
+    }
+
+    /// Says why numbers are missing between the receipts, if any are.
+    func explainGaps(in answers: LogAnswers) {
+        guard answers.hasGaps, !run.isJSON else { return }
+        run.environment.complain(LogMessages.gaps)
     }
 
     private func saySigners(_ answers: LogAnswers, account: AccountName) {
@@ -144,6 +151,20 @@ struct LogCommand: Command {
 }
 
 extension LogAnswers {
+    /// Whether the numbers of the receipts, up to the newest that the daemon has given out, are not
+    /// consecutive.
+    var hasGaps: Bool {
+        var next: UInt64 = 1
+        for receipt in receipts {
+            guard let counter = (try? Statement(parsing: receipt.statement))?.counter else {
+                return false
+            }
+            guard counter == next else { return true }
+            next = counter &+ 1
+        }
+        return false
+    }
+
     /// Formats one line per receipt and refusal, in order of time; receipts keep their order in the
     /// log.
     fileprivate func lines(of account: AccountName) -> [Text] {
@@ -317,6 +338,14 @@ enum LogMessages {
     /// Below such receipts.
     static let unused: Text =
         "'not granted': the finger matched, but the request was not granted afterwards"
+
+    /// Below receipts whose numbers are not consecutive.
+    static let gaps: Text =
+        """
+        a number that is skipped belongs to a touch that was asked for and not completed: the number \
+        is used up before the finger is awaited. No receipt is missing there: 'signet log --verify' \
+        checks that each one names the receipt before it
+        """
 
     /// Below receipts of logins at servers.
     static let asked: Text =
