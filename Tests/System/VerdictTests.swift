@@ -109,7 +109,9 @@ struct VerdictTests {
         try signet.stop()
         try host.write("/run/readers/storage.unplugged", "")
         try signet.start()
-        try expectRefusal("the fingerprint reader \(Self.reader) is not connected: connect it")
+        try expectRefusal(
+            "the fingerprint reader \(Self.reader) is not connected: connect it",
+            isToldBySudo: false)
         let status = try says("status")
         #expect(
             status.output.contains(
@@ -134,6 +136,26 @@ struct VerdictTests {
         try signet.start()
         try expectWorks()
         #expect(!(try says("list").output.contains("not connected")))
+    }
+
+    @Test("before a finger is taken from another reader, enroll says so by name, and may be left")
+    func replacing() throws {
+        let terminal = try host.terminal(
+            [try Built.program("signet"), "enroll", "right-index", "--reader", "virtual_device:0"],
+            as: HostFixture.alice)
+        try terminal.expect("right-index is enrolled on the reader \(Self.reader): after this")
+        try terminal.expect("works on the reader virtual_device:0 only")
+        try terminal.expect("Password of alice: ")
+        try terminal.control(.c)
+        try terminal.expectEnd()
+        try expectWorks()
+        let same = try host.terminal(
+            [try Built.program("signet"), "enroll", "right-index", "--reader", Self.reader],
+            as: HostFixture.alice)
+        try same.expect("Password of alice: ")
+        #expect(!same.transcript.contains("is enrolled on the reader"))
+        try same.control(.c)
+        try same.expectEnd()
     }
 
     @Test("verify says that a finger matched, and that no login would ask for it")

@@ -91,6 +91,9 @@ extension Denial {
             on this machine each ssh signature needs a touch of its own. An administrator can allow \
             grants with 'ssh.grants = allow' in signet.conf
             """
+        // At a prompt, that there is none must do: the module is kept small.
+        case .noReader where told != nil:
+            "the fingerprint reader \(told ?? []) is not connected: connect it, or use the password"
         default: toLogin?.loginText(account: account) ?? "the request is not possible now"
         }
     }

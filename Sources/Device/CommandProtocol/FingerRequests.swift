@@ -161,7 +161,7 @@ package struct PrintAnswer: Equatable, Sendable {
         try frame.put(.readerID, readerID)
         try frame.put(.since, numberIfPresent: since)
         try frame.put(.done, number: UInt8(intact ? 1 : 0))
-        try frame.put(.state, numberIfPresent: state?.rawValue)
+        try frame.put(.printState, numberIfPresent: state?.rawValue)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
@@ -174,7 +174,7 @@ package struct PrintAnswer: Equatable, Sendable {
         let flag: UInt8 = try frame.number(.done)
         guard flag <= 1 else { throw .malformedValue }
         intact = flag == 1
-        state = try frame.choiceIfPresent(.state)
+        state = try frame.choiceIfPresent(.printState)
     }
 }
 
@@ -202,4 +202,5 @@ extension Request {
 
 extension Field {
     package static var printID: Field { Field(12, size: 16) }
+    package static var printState: Field { Field(223, size: 1) }
 }

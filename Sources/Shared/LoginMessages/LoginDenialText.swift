@@ -26,7 +26,7 @@ extension LoginDenial {
         case .cancelled: "cancelled"
         case .remoteSession: "fingerprint login does not work in remote sessions: use the password"
         case .queueFull: queueText
-        case .noReader: noReaderText
+        case .noReader: "no usable fingerprint reader was found: use the password"
         case .readerRemoved: "the fingerprint reader was unplugged: use the password"
         case .readerTooHot:
             """
@@ -128,11 +128,6 @@ extension LoginDenial {
 
     /// The daemon's detail, for reasons that always have one.
     private var reported: Bytes { subject ?? [] }
-
-    private var noReaderText: Text {
-        guard let told else { return "no usable fingerprint reader was found: use the password" }
-        return "the fingerprint reader \(told) is not connected: connect it, or use the password"
-    }
 
     private var vaultText: Text {
         guard let told else {

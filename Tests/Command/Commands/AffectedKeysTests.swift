@@ -66,7 +66,11 @@ struct EndingsTests {
         "is announced on a terminal before the change, and reported after it with what to do",
         arguments: words)
     func terminal(words: [String]) throws {
-        let run = try signet(words + ["--account", "alice"], [listed] + keys + [changed]) {
+        // On which reader the finger would be from then on.
+        let readers = words[0] == "enroll" ? [answering(.denial(Denial(.noReader)))] : []
+        let run = try signet(
+            words + ["--account", "alice"], [listed] + keys + readers + [changed]
+        ) {
             $0.columns = { 80 }
         }
         #expect(run.code == .done)

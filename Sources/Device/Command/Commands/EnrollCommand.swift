@@ -41,6 +41,7 @@ struct EnrollCommand: Command {
             known = fingers
         }
         let affected = try AffectedKeys.of(account, run: run)
+        try warnOfReplacement(of: finger, known: known)
         shared.warn(of: affected, known: known, left: true)
         let done = try run.follow(
             .enroll(
@@ -53,6 +54,30 @@ struct EnrollCommand: Command {
         shared.sayChange(
             "enrolled", account: account, finger: name, done: done, affected: affected, lines: lines
         )
+    }
+
+    /// Warns a user at a terminal if the finger is enrolled on another reader, where it will not work
+    /// any more.
+    private func warnOfReplacement(
+        of finger: Finger, known: KnownFingers?
+    ) throws(CommandFault) {
+        guard shared.isAtTerminal,
+            let old = known?.prints.first(where: { $0.finger == finger && $0.intact })
+        else { return }
+        let readers: [ReaderAnswer]
+        do throws(CommandFault) {
+            readers = try ReadersCommand(run: run).readerAnswers()
+        } catch .denied { return }
+        guard let new = run.arguments.value(.reader)?.bytes ?? readers.first?.readerID,
+            Self.kind(of: new) != Self.kind(of: old.readerID)
+        else { return }
+        run.environment.say(
+            EnrollMessages.replacing(finger.word.bytes, on: old.readerID, by: new))
+    }
+
+    /// The kind of a reader: its id without the number that tells equal readers apart.
+    private static func kind(of reader: Bytes) -> Bytes {
+        Bytes(reader.prefix { $0 != UInt8(ascii: "#") })
     }
 
     private func freeFinger(
@@ -68,6 +93,14 @@ struct EnrollCommand: Command {
 
 /// Messages of `signet enroll`.
 enum EnrollMessages {
+    /// Before an enrolment: the finger's print on another reader will be replaced.
+    static func replacing(_ finger: Bytes, on old: Bytes, by new: Bytes) -> Text {
+        """
+        \(finger) is enrolled on the reader \(old): after this change it works on the reader \(new) \
+        only. To keep it, press Ctrl-C and enrol another finger here
+        """
+    }
+
     /// A finger was added.
     static func enrolled(_ finger: Bytes, account: AccountName, prints: UInt8) -> Text {
         "\(finger) is enrolled for \(account): \(FingerMessages.fingers(prints)) in total"

@@ -101,7 +101,9 @@ extension StatusReport {
             [StatusMessages.account, "\(status.account)"],
             [StatusMessages.login, StatusMessages.login(status)],
         ]
-        if let refusal = status.refusal, obstacles.contains(where: \.isToldByRefusal) {
+        // The key may not open although its record says that it is valid.
+        let isTold = status.refusal?.reason == .invalidated && status.state == .valid
+        if let refusal = status.refusal, isTold || obstacles.contains(where: \.isToldByRefusal) {
             rows.append(["", refusal.text(account: status.account)])
         }
         if let setting = status.keptOut {
