@@ -180,16 +180,23 @@ struct EndingTests {
     func silence() throws {
         let fixture = try ModuleFixture()
         try fixture.host.writeService("sudo", "auth required pam_signet.so")
-        for (service, isShown) in [("probe", false), ("sudo", true)] {
-            let probe = try fixture.start(service: service, environment: ["PROBE_SILENT": "1"])
-            let visit = try fixture.visit()
-            let request = try visit.authenticate()
-            try visit.send(.notice(Notice(.touch, scan: .swipe)))
-            try visit.prove(fixture.proof(for: request))
-            let lines = try probe.lines()
-            #expect(lines.contains("auth 0"))
-            #expect(lines.contains { $0.hasPrefix("info swipe") } == isShown)
-        }
+        // What may not be shown is not asked for either.
+        let silent = try fixture.start(environment: ["PROBE_SILENT": "1"])
+        let lines = try silent.lines()
+        #expect(lines.first == "auth \(ModuleFixture.Code.unavailable)" && !fixture.hasVisit)
+
+        let sudo = try fixture.host.terminal(
+            ["\(Layout.products)/PAMModuleProbe", "id"], as: HostFixture.root,
+            environment: [
+                "PROBE_SERVICE": "sudo", "PROBE_USER": "alice", "PROBE_STEPS": "auth",
+                "PROBE_SILENT": "1",
+            ])
+        let visit = try fixture.visit()
+        let request = try visit.authenticate()
+        try visit.send(.notice(Notice(.touch, scan: .swipe)))
+        try sudo.expect("swipe your finger across the reader to confirm: sudo id (alice)")
+        try visit.prove(fixture.proof(for: request))
+        try sudo.expect("auth 0")
     }
 
     @Test("what comes from outside cannot change how a message shows")
