@@ -61,7 +61,7 @@ struct PromptContext {
         }
         // A locker may run in a terminal and show its messages in a window.
         let isTextual = application.isTextual
-        screen = presence == .background ? nil : terminal ?? (isTextual ? own : nil)
+        screen = presence == .background ? nil : isRead && found != nil || isTextual ? own : nil
         guard options.prompt == .off || screen != nil || PromptContext.shows(application, isTextual)
         else {
             throw .unavailable(
