@@ -106,11 +106,18 @@ struct StorageLossTests {
             return
         }
         #expect(denial.reason == .storage)
+        try expectLog()
+        try signet.shell("mount -o remount,rw /var/lib/signet")
+        try expectSound()
+        try signet.shell("mount -o remount,ro /var/lib/signet")
+        try expectLog()
+    }
+
+    /// Expects that the receipts can be read.
+    private func expectLog() throws {
         let log = try signet.host.run(
             [try Built.program("signet"), "log", "--account", "alice", "--verify"])
         #expect(log.ending == .exited(0), "\(log.errors)")
-        try signet.shell("mount -o remount,rw /var/lib/signet")
-        try expectSound()
     }
 
     @Test("a daemon that starts on a read-only disk serves, says so, and the password works")

@@ -33,15 +33,30 @@ package struct AppendFile: ~Copyable, Sendable {
             return try directory.openChecked(name, flags: flags, isPrivate: true)
         } catch {
             // What is on a read-only disk can still be read; appending fails.
-            if case .system(let fault) = error, fault.code == EROFS {
+            if error.isReadOnly {
                 return try directory.openChecked(name, flags: O_RDONLY, isPrivate: true)
             }
             guard error.isMissing else { throw error }
         }
-        let create = flags | O_CREAT | O_EXCL
-        let made = try directory.openChecked(name, flags: create, mode: 0o600, isPrivate: true)
-        try directory.synchroniseSelf(name)
-        return made
+        do {
+            let create = flags | O_CREAT | O_EXCL
+            let made = try directory.openChecked(name, flags: create, mode: 0o600, isPrivate: true)
+            try directory.synchroniseSelf(name)
+            return made
+        } catch {
+            // A file that cannot be made is empty, and cannot be appended to.
+            guard error.isReadOnly else { throw error }
+            return try nothing()
+        }
+    }
+
+    /// An empty file that nothing can be written to.
+    private static func nothing() throws(FileFault) -> Descriptor {
+        let path = "/dev/null"
+        do {
+            return try Descriptor(
+                result: unsafe open(path, O_RDONLY | O_CLOEXEC), of: "open", on: path)
+        } catch { throw .system(error) }
     }
 
     /// The file's size in bytes.
@@ -113,5 +128,13 @@ package struct AppendFile: ~Copyable, Sendable {
             throw .system(.current("ftruncate", on: path))
         }
         try synchronise()
+    }
+}
+
+extension FileFault {
+    /// Whether the fault is that the disk is read-only.
+    fileprivate var isReadOnly: Bool {
+        guard case .system(let fault) = self else { return false }
+        return fault.code == EROFS
     }
 }
