@@ -264,6 +264,7 @@ DESKTOP_FILES = \
 # These belong to the administrator once installed: edited ones are left alone.
 CONFIGURATION = \
 	644:pam/signet:/etc/pam.d/signet \
+	755:debian/userdel:/etc/shadow-maint/userdel-post.d/signet \
 	644:server/server.conf:/etc/signet/server.conf \
 	$(if $(or $(DESTDIR),$(wildcard /etc/apparmor.d)),\
 		644:apparmor/signetd.in:/etc/apparmor.d/signetd \

@@ -480,7 +480,7 @@ func programs() -> Package {
                 name: "testfixture",
                 dependencies: [
                     "CTestSupport", "CommandProtocol", "Daemon", "DesktopProcess", "Fingerprints",
-                    "LoginProtocol", "Posix", "TestSupport",
+                    "LoginProtocol", "Posix", "State", "TestSupport",
                 ],
                 path: "Tests/Testfixture", swiftSettings: common),
             .executableTarget(

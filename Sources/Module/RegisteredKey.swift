@@ -36,7 +36,8 @@ struct RegisteredKey {
                 let line = try TrustedPath.contents(
                     of: number + StaticString(".pub").bytes, in: keys,
                     cap: SSHPublicKey.maximumLineLength)
-                return .key(try parse(line, account: account))
+                guard let key = try parse(line, account: account) else { return .switchedOff }
+                return .key(key)
             } catch .absent {
                 if TrustedPath.isPresent(number + StaticString(".off").bytes, in: keys) {
                     return .switchedOff
@@ -52,16 +53,17 @@ struct RegisteredKey {
         }
     }
 
-    /// Parses the key's file, whose comment must be `signet:ACCOUNT:CREDENTIAL` for this account.
+    /// Parses the key's file, whose comment must be `signet:ACCOUNT:CREDENTIAL`; nil if that is
+    /// another account, as after a renaming: the daemon knows what to do then.
     private static func parse(
         _ line: Bytes, account: AccountName
-    ) throws(TrustedPath.Fault) -> RegisteredKey {
+    ) throws(TrustedPath.Fault) -> RegisteredKey? {
         guard let (key, comment) = try? SSHPublicKey.parse(line: line) else { throw .untrusted }
         let words = comment.parts(between: UInt8(ascii: ":"))
         guard words.count == 3, words[0] == StaticString("signet").bytes,
-            PercentEncoding.decode(words[1]) == account.bytes,
+            let name = PercentEncoding.decode(words[1]),
             let credential = CredentialID(hexadecimal: words[2])
         else { throw .untrusted }
-        return RegisteredKey(key: key, credential: credential)
+        return name == account.bytes ? RegisteredKey(key: key, credential: credential) : nil
     }
 }

@@ -160,18 +160,17 @@ struct CredentialStoreTests {
         try store.destroy(.fingerAdded, now: StateFixture.now)
         let two = try fixture.issue()
         let signers = try #require(
-            RegisteredSigner.parse(file: try store.signers(), account: StateFixture.alice))
+            RegisteredSigner.parse(file: try store.signers()))
         #expect(
             signers == [
-                RegisteredSigner(key: one.publicKey, credential: one.identifier),
-                RegisteredSigner(key: two.publicKey, credential: two.identifier),
+                RegisteredSigner(
+                    account: StateFixture.alice, key: one.publicKey, credential: one.identifier),
+                RegisteredSigner(
+                    account: StateFixture.alice, key: two.publicKey, credential: two.identifier),
             ])
-        #expect(
-            RegisteredSigner.parse(file: try store.signers(), account: AccountName([65])) == nil)
-        #expect(
-            RegisteredSigner.parse(
-                file: Array(try store.signers().dropLast()), account: StateFixture.alice)
-                == nil)
+        // The name before the key must be the one in the comment.
+        #expect(RegisteredSigner.parse(file: [65] + (try store.signers())) == nil)
+        #expect(RegisteredSigner.parse(file: Array(try store.signers().dropLast())) == nil)
     }
 
     private var store: CredentialStore { fixture.account.credential }

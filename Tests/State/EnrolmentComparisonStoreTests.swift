@@ -137,7 +137,7 @@ struct EnrolmentComparisonStoreTests {
         try fixture.overwrite(version, Array("signet-state: 2\n".utf8))
         #expect(unsafe chmod(version, 0o644) == 0)
         #expect(try reopened().load(uid: StateFixture.uid) == EnrolmentComparisons())
-        #expect(try fixture.contents(version) == Array("signet-state: 3\n".utf8))
+        #expect(try fixture.contents(version) == Array("signet-state: 4\n".utf8))
         #expect(unsafe unlink(path(StateFixture.uid)) == 0)
         #expect(try reopened().load(uid: StateFixture.uid) == .unreadable, "and only once")
     }

@@ -28,7 +28,7 @@ struct MigrationTests {
         let identity = try scratch.read("device-id")
         let state = try StateDirectory.open(scratch.path)
         #expect(state.device.hexadecimal + [10] == identity)
-        #expect(try scratch.read("version") == Array("signet-state: 3\n".utf8))
+        #expect(try scratch.read("version") == Array("signet-state: 4\n".utf8))
         for uid in [1, 2] {
             let record = try scratch.read("private/accounts/\(uid)/credential")
             #expect(record.starts(with: Array("signet-credential: 2\n".utf8)))
@@ -79,8 +79,7 @@ struct MigrationTests {
         try log.append(try receipt(state, account, place))
         try log.flush()
         let head = try log.head()
-        let signers = RegisteredSigner.parse(
-            file: try account.credential.signers(), account: Self.daemon)
+        let signers = RegisteredSigner.parse(file: try account.credential.signers())
         var chain = ReceiptChain(
             account: Self.daemon, uid: 1, signers: try #require(signers),
             headCounter: head.counter, headDigest: head.digest)
@@ -109,7 +108,7 @@ struct MigrationTests {
             let first = try? StateDirectory.open(again.path, faults: plan.faults)
             if first == nil {
                 let version = try again.read("version")
-                let isMarked = version == Array("signet-state: 3\n".utf8)
+                let isMarked = version == Array("signet-state: 4\n".utf8)
                 #expect(try !isMarked || isDone(again), "the version comes last")
             }
             let second = try StateDirectory.open(again.path)
@@ -191,7 +190,7 @@ struct MigrationTests {
         #expect(unsafe unlink(scratch.at("version")) == 0)
         let state = try StateDirectory.open(scratch.path)
         try sign([1], state, daemon(state))
-        #expect(try scratch.read("version") == Array("signet-state: 3\n".utf8))
+        #expect(try scratch.read("version") == Array("signet-state: 4\n".utf8))
     }
 
     @Test("of another machine, or with its secret lost, it migrates and opens nothing")

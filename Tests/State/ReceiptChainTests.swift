@@ -172,8 +172,7 @@ struct ReceiptChainTests {
         #expect(try receipts.verify(texts) == 4)
         for wrong in ["file@signet", "login@signet,file@signet", "*"] {
             let text = lines.replacing(present, with: wrong)
-            #expect(
-                RegisteredSigner.parse(file: Array(text.utf8), account: StateFixture.alice) == nil)
+            #expect(RegisteredSigner.parse(file: Array(text.utf8)) == nil)
         }
     }
 

@@ -72,12 +72,12 @@ struct StateDirectoryTests {
     @Test("a later version is refused by its number, a damaged one as damaged")
     func version() throws {
         let path = fixture.scratch.at("version")
-        for text in ["signet-state: 4\n", "signet-state: 4\nmore: yes\n"] {
+        for text in ["signet-state: 5\n", "signet-state: 5\nmore: yes\n"] {
             try fixture.overwrite(path, Array(text.utf8))
-            refused(fixture.scratch.path, .newerVersion(4))
+            refused(fixture.scratch.path, .newerVersion(5))
             #expect(try fixture.contents(path) == Array(text.utf8))
         }
-        for text in ["", "2\n", "signet-state: 3", "signet-state: 0\n", "signet-state: 3\n\n"] {
+        for text in ["", "2\n", "signet-state: 4", "signet-state: 0\n", "signet-state: 4\n\n"] {
             try fixture.overwrite(path, Array(text.utf8))
             refused(fixture.scratch.path, .damaged(path: path))
         }

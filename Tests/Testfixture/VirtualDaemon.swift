@@ -4,6 +4,7 @@ import Daemon
 import DesktopProcess
 import Glibc
 import Posix
+import State
 import TestSupport
 
 /// The Daemon library on libfprint's virtual readers, with all places to choose.
@@ -14,12 +15,14 @@ import TestSupport
 /// `--failpoint` a file that tells at which durable step to fail or to die; `--passed` one that tells
 /// by how many seconds the time since the machine's start is further on; `--reader-idle` after how
 /// many milliseconds without a request the readers' process ends; `--absence` for how many
-/// milliseconds a reader that was unplugged is waited for: next to none otherwise.
+/// milliseconds a reader that was unplugged is waited for: next to none otherwise. `--one-life` lets
+/// every account be the one that enrolled, whatever becomes of its password.
 struct VirtualDaemon {
     private var paths: Paths
     private var failpoint: String?
     private var clock = Clock.system
     private var absence = Duration.milliseconds(100)
+    private var witness = LifeWitness.system
     private var isUnderstood = true
 
     private static let readers: Set = ["--text", "--storage", "--storage-no-list", "--image"]
@@ -44,13 +47,13 @@ struct VirtualDaemon {
         guard isUnderstood else { return 2 }
         guard areReadersElsewhere || startReaders() else { return 1 }
         guard let failpoint else {
-            _exit(Program.run(paths: paths, foreground: true, clock: clock, absence: absence))
+            _exit(Program.run(paths: paths, foreground: true, clock: clock, witness: witness, absence: absence))
         }
         guard let point = try? Failpoint(path: failpoint) else { return 2 }
         let faults = DurableFaults { (_, name) throws(SystemFault) in try point.pass(name) }
         _exit(
             Program.run(
-                paths: paths, foreground: true, clock: clock, faults: faults, absence: absence))
+                paths: paths, foreground: true, clock: clock, faults: faults, witness: witness, absence: absence))
     }
 
     /// Has the process of the readers started as systemd does it, whenever the daemon asks.
@@ -108,6 +111,7 @@ struct VirtualDaemon {
         case "--secure-boot": paths.secureBoot = value
         case "--failpoint": failpoint = value
         case "--absence": absence = .milliseconds(Int(value) ?? 0)
+        case "--one-life": witness = LifeWitness { _, _ in .none }
         case "--passed": clock = Self.clock(ahead: value)
         default: isUnderstood = false
         }

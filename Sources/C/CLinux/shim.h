@@ -36,6 +36,7 @@ struct statx {
 };
 _Static_assert(sizeof(struct statx) == 256, "the kernel's");
 #define STATX_BTIME 0x00000800U
+#define AT_EMPTY_PATH 0x1000
 extern int statx(int directory, const char *path, int flags, unsigned mask, struct statx *status);
 extern int renameat2(int from, const char *old, int to, const char *name, unsigned flags);
 #define RENAME_NOREPLACE 1U

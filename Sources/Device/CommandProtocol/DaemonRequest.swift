@@ -58,6 +58,8 @@ package protocol AccountRequest: DaemonRequest {
     var account: AccountName { get }
     /// Whether the password itself will be stored, so that even root must give it.
     var keepsPassword: Bool { get }
+    /// Whether root may make it about an account that no longer exists, by the records it has left.
+    var servesDeparted: Bool { get }
     /// What the user confirms it with, if its rule has one for touches; a finger unless stated
     /// otherwise.
     var factor: ConfirmingFactor { get }
@@ -68,6 +70,7 @@ extension AccountRequest {
     package var factor: ConfirmingFactor { .finger }
     package var accountName: AccountName? { account }
     package var keepsPassword: Bool { false }
+    package var servesDeparted: Bool { false }
 }
 
 /// A request about the machine and not about an account.

@@ -82,6 +82,7 @@ package struct DeleteRequest: AccountRequest {
     package let account: AccountName
     /// The finger to delete; nil for all fingers of the account.
     package let finger: Finger?
+    package var servesDeparted: Bool { finger == nil }
 
     /// Creates a request.
     package init(account: AccountName, finger: Finger?) {

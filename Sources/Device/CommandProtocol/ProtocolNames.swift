@@ -171,6 +171,8 @@ extension InvalidationCause: ProtocolNamed {
         case .fingerRemovedOnReader: "fingerRemovedOnReader"
         case .readerExchanged: "readerExchanged"
         case .tpmExchanged: "tpmExchanged"
+        case .accountReplaced: "accountReplaced"
+        case .passwordReplaced: "passwordReplaced"
         }
     }
 }

@@ -53,6 +53,12 @@ package struct ClientProcess: Sendable {
     let process: (any HeldProcess)?
     let placement: Placement
 
+    /// The user who started the program: its real uid; nil if that cannot be read.
+    package var starter: UInt32? {
+        guard let process, let uid = try? process.realUID(), !process.hasEnded else { return nil }
+        return uid
+    }
+
     /// The name of the program, as it calls itself; nil if that cannot be read.
     ///
     /// It says nothing about what the program is, and must decide nothing that matters.

@@ -16,7 +16,9 @@ struct AccountFile: LineRecord, Equatable {
     /// Version 1, without the list of prints, can still be read.
     private static let version: UInt64 = 2
 
-    let name: AccountName
+    private(set) var name: AccountName
+    /// The name that everything of the account is sealed under: the one at its first enrolment.
+    let sealedName: AccountName
     let uid: UInt32
     /// The number of changes made to the set of prints.
     var generation: UInt64
@@ -26,6 +28,7 @@ struct AccountFile: LineRecord, Equatable {
 
     init(name: AccountName, uid: UInt32, generation: UInt64, created: Instant) {
         self.name = name
+        sealedName = name
         self.uid = uid
         self.generation = generation
         self.created = created
@@ -37,10 +40,18 @@ struct AccountFile: LineRecord, Equatable {
         self.prints = prints.sorted { $0.identifier < $1.identifier }
     }
 
+    /// Returns the record of the same account under another name.
+    func renamed(to name: AccountName) -> AccountFile {
+        var record = self
+        record.name = name
+        return record
+    }
+
     func encoded() -> [UInt8] {
         var lines = LineWriter()
         lines.put("signet-account", number: Self.version)
         lines.put("name", name: name)
+        if sealedName != name { lines.put("sealed-name", name: sealedName) }
         lines.put("uid", number: UInt64(uid))
         lines.put("generation", number: generation)
         lines.put("created", created.text)
@@ -76,6 +87,12 @@ struct AccountFile: LineRecord, Equatable {
     private init(parsing lines: inout LineReader, version: UInt64) throws(LineFault) {
         guard try lines.number("signet-account") == version else { throw .malformed }
         name = try lines.name("name", cap: 255)
+        if version == Self.version, lines.isNext("sealed-name") {
+            sealedName = try lines.name("sealed-name", cap: 255)
+            guard sealedName != name, Self.isSupported(name: sealedName) else { throw .malformed }
+        } else {
+            sealedName = name
+        }
         uid = try lines.uid()
         generation = try lines.number("generation")
         created = try lines.instant("created")

@@ -12,6 +12,8 @@ import SignedFormats
 package struct AccountState: Sendable {
     /// The account's login name, as bytes.
     package let name: AccountName
+    /// The name that everything of the account is sealed under; see `AccountFile`.
+    let sealedName: AccountName
     /// The account's uid.
     package let uid: UInt32
 
@@ -25,11 +27,12 @@ package struct AccountState: Sendable {
     private let openedPrints: Directory?
 
     init(
-        name: AccountName, uid: UInt32, accounts: Directory, directory: Directory, keys: Directory,
+        record: AccountFile, accounts: Directory, directory: Directory, keys: Directory,
         host: HostSecret, templates: TemplateKeys, rootPin: RootPinFile
     ) {
-        self.name = name
-        self.uid = uid
+        name = record.name
+        sealedName = record.sealedName
+        uid = record.uid
         self.accounts = accounts
         self.directory = directory
         self.keys = keys
@@ -78,7 +81,7 @@ package struct AccountState: Sendable {
     /// Throws `.damaged` if it is missing or belongs to another account.
     func record() throws(StoreFault) -> AccountFile {
         guard let record = try directory.record("account", as: AccountFile.self),
-            record.name == name, record.uid == uid
+            record.sealedName == sealedName, record.uid == uid
         else { throw .damaged(path: directory.path + "/account") }
         return record
     }
@@ -144,9 +147,13 @@ package struct AccountState: Sendable {
     /// lockout or counter that is missing later must therefore have been removed, and counts as
     /// such.
     static func begin(
-        _ directory: Directory, name: AccountName, uid: UInt32, now: Instant
+        _ directory: Directory, name: AccountName, uid: UInt32, now: Instant, host: HostSecret,
+        seen evidence: AccountEvidence
     ) throws(StoreFault) -> AccountFile {
         let record = AccountFile(name: name, uid: uid, generation: 0, created: now)
+        try directory.keep(
+            try LifeMarks(evidence, account: name, uid: uid, host: host, now: now),
+            as: LifeMarks.name)
         try LockoutStore(directory: directory).save(.init())
         try directory.keep(CounterRecord(), as: ReceiptLog.counterName)
         try files { () throws(FileFault) in _ = try directory.makeDirectory(printsName, mode: 0o700)

@@ -168,7 +168,7 @@ extension CredentialStore {
     /// Adds the public key to the list of all keys that the account ever had.
     private func register(_ credential: SealedCredential) throws(StoreFault) {
         var all = try signers()
-        all += account.name.bytes + RegisteredSigner.options + publicLine(of: credential)
+        all += RegisteredSigner.principal(account.name) + RegisteredSigner.options + publicLine(of: credential)
         guard all.count <= Self.signersLimit else {
             throw .damaged(path: account.directory.path + "/" + Self.signersName)
         }
@@ -185,7 +185,7 @@ extension CredentialStore {
             covering = try state.covering(storage)
         } catch { throw .vault(.crypto(error)) }
         let context = SealingContext(
-            account: account.name, uid: account.uid, item: identifier,
+            account: account.sealedName, uid: account.uid, item: identifier,
             relyingParty: "local", enrolment: covering)
         guard let context else { throw .unsupportedName }
         return context

@@ -180,6 +180,8 @@ extension InvalidationCause {
         case .fingerRemovedOnReader: "finger-removed-on-reader"
         case .readerExchanged: "reader-exchanged"
         case .tpmExchanged: "tpm-exchanged"
+        case .accountReplaced: "account-replaced"
+        case .passwordReplaced: "password-replaced"
         }
     }
 }

@@ -142,7 +142,7 @@ package struct KeyringStore: Sendable {
     ) throws(StoreFault) -> PasswordState {
         try sealed { () throws(VaultError) in
             try PasswordState(
-                of: entry, account: account.name, item: identifier, host: account.host)
+                of: entry, account: account.sealedName, item: identifier, host: account.host)
         }
     }
 
@@ -150,7 +150,7 @@ package struct KeyringStore: Sendable {
         _ identifier: KeyringItemID, state: EnrolmentState
     ) throws(StoreFault) -> SealingContext {
         let context = SealingContext(
-            account: account.name, uid: account.uid, item: identifier,
+            account: account.sealedName, uid: account.uid, item: identifier,
             relyingParty: "local", use: .keyring, enrolment: state)
         guard let context else { throw .unsupportedName }
         return context

@@ -53,7 +53,7 @@ package struct MACTokenStore: Sendable {
         let described = token.described
         token.sealed = try sealed { () throws(VaultError) in
             try MACTokenSeal(host: account.host).seal(
-                secret, account: account.name, uid: account.uid, record: described)
+                secret, account: account.sealedName, uid: account.uid, record: described)
         }
         let directory = try files { () throws(FileFault) in
             try account.directory.makeDirectory(Self.directoryName, mode: 0o700)
@@ -70,7 +70,7 @@ package struct MACTokenStore: Sendable {
         let described = token.described
         return try sealed { () throws(VaultError) in
             try MACTokenSeal(host: account.host).open(
-                token.sealed, account: account.name, uid: account.uid, record: described)
+                token.sealed, account: account.sealedName, uid: account.uid, record: described)
         }
     }
 

@@ -200,7 +200,7 @@ package struct PrintStore: Sendable {
         _ identifier: PrintID, finger: Finger, reader: [UInt8]
     ) -> TemplateContext {
         TemplateContext(
-            account: account.name, uid: account.uid, identifier: identifier,
+            account: account.sealedName, uid: account.uid, identifier: identifier,
             finger: finger.name.description, reader: String(decoding: reader, as: UTF8.self))
     }
 }

@@ -47,7 +47,7 @@ package struct SSHKeyStore: Sendable {
         _ identifier: SSHKeyID, application: SSHApplication, enrolment: EnrolmentState
     ) throws(StoreFault) -> SealingContext {
         let context = SealingContext(
-            account: account.name, uid: account.uid, item: identifier,
+            account: account.sealedName, uid: account.uid, item: identifier,
             relyingParty: String(decoding: application.bytes, as: UTF8.self),
             enrolment: enrolment)
         guard let context else { throw .unsupportedName }

@@ -130,7 +130,7 @@ package struct SecretStore: Sendable {
         _ identifier: SecretID, name: [UInt8], state: EnrolmentState
     ) throws(StoreFault) -> SealingContext {
         let context = SealingContext(
-            account: account.name, uid: account.uid, item: identifier,
+            account: account.sealedName, uid: account.uid, item: identifier,
             relyingParty: "local", use: .secret(name: name), enrolment: state)
         guard let context else { throw .unsupportedName }
         return context
@@ -215,7 +215,7 @@ extension SecretStore {
         guard let record else { return .gone }
         do throws(VaultError) {
             try mark.check(
-                record.mark, record: record.marked, account: account.name, uid: account.uid,
+                record.mark, record: record.marked, account: account.sealedName, uid: account.uid,
                 item: identifier)
         } catch {
             guard error == .doesNotOpen else { throw .vault(error) }
@@ -231,7 +231,7 @@ extension SecretStore {
         let mark = try mark()
         record.mark = try sealed { () throws(VaultError) in
             try mark.make(
-                bytes, account: account.name, uid: account.uid, item: identifier)
+                bytes, account: account.sealedName, uid: account.uid, item: identifier)
         }
         let directory = try files { () throws(FileFault) in
             try account.directory.makeDirectory(Self.directoryName, mode: 0o700)

@@ -102,7 +102,7 @@ package struct ServerStore: Sendable {
         _ identifier: CredentialID, server: ServerURL, enrolment: EnrolmentState
     ) throws(StoreFault) -> SealingContext {
         let context = SealingContext(
-            account: account.name, uid: account.uid, item: identifier,
+            account: account.sealedName, uid: account.uid, item: identifier,
             relyingParty: String(decoding: server.bytes, as: UTF8.self), enrolment: enrolment)
         guard let context else { throw .unsupportedName }
         return context
@@ -117,10 +117,10 @@ package struct ServerStore: Sendable {
     ) throws(StoreFault) -> SealingContext? {
         let state = try sealed { () throws(VaultError) in
             try PasswordState(
-                of: entry, account: account.name, item: identifier, host: account.host)
+                of: entry, account: account.sealedName, item: identifier, host: account.host)
         }
         return SealingContext.passwordKey(
-            account: account.name, uid: account.uid, item: identifier,
+            account: account.sealedName, uid: account.uid, item: identifier,
             relyingParty: String(decoding: server.bytes, as: UTF8.self), password: state)
     }
 

@@ -11,7 +11,7 @@ import SignedFormats
 /// - `private/host-secret`, `tpm-root`, `template-keys/`, `reader-work`, `offers`, `settings`
 /// - `private/stored/`: owners of the prints stored on readers
 /// - `private/comparisons/<uid>`: count of the fingers compared while an account enrolled
-/// - `private/accounts/<uid>/`: account, prints/, secrets/, servers/, mac-tokens/, credential,
+/// - `private/accounts/<uid>/`: account, life, prints/, secrets/, servers/, mac-tokens/, credential,
 ///   keyring, signers, lockout, counter, receipts, refusals
 ///
 /// `signet doctor` knows these names too: see `StateFiles`.
@@ -19,7 +19,10 @@ package struct StateDirectory: Sendable {
     /// The path on an installed system.
     package static let standardPath = "/var/lib/signet"
     /// The version of the file formats.
-    package static let version: UInt64 = 3
+    package static let version: UInt64 = 4
+
+    /// Where evidence of an account's life comes from.
+    let witness: LifeWitness
 
     /// The id of this machine, 16 random bytes.
     package let device: DeviceID
@@ -52,10 +55,12 @@ package struct StateDirectory: Sendable {
     /// - Parameters:
     ///   - credentials: The directory of systemd's credentials, or nil.
     ///   - faults: Simulated disk faults, for tests.
+    ///   - witness: What shows whether an account is the one that enrolled; another one in tests.
     /// - Throws: `.newerVersion` if a later version wrote the directory; `.damaged`, `.hostSecret`,
     ///   `.file`, `.vault`.
     package static func open(
-        _ path: String = standardPath, credentials: String? = nil, faults: DurableFaults = .none
+        _ path: String = standardPath, credentials: String? = nil, faults: DurableFaults = .none,
+        witness: LifeWitness = .system
     ) throws(StoreFault) -> StateDirectory {
         let root = try files { () throws(FileFault) in try Directory.open(path, faults: faults) }
         try files { () throws(FileFault) in try root.sweep() }
@@ -83,7 +88,7 @@ package struct StateDirectory: Sendable {
             host = try HostSecret.load(credentials: credentials, state: places.secrets)
         } catch { throw .hostSecret(error) }
         let state = StateDirectory(
-            device: device, host: host, rootPin: RootPinFile(directory: places.secrets),
+            witness: witness, device: device, host: host, rootPin: RootPinFile(directory: places.secrets),
             owners: PrintOwners(directory: places.stored),
             templateKeys: try TemplateKeys(directory: places.templateKeys, host: host),
             comparisons: EnrolmentComparisonStore(
@@ -140,6 +145,11 @@ package struct StateDirectory: Sendable {
         }
     }
 
+    /// Looks at what shows whether an account is the one that enrolled.
+    package func look(_ name: AccountName, uid: UInt32) -> AccountEvidence {
+        witness.look(name, uid)
+    }
+
     /// Returns the state of an account; nil if nothing was ever stored for its uid.
     ///
     /// Throws `.anotherAccount` if the records of the uid bear another name, as after a uid was
@@ -165,7 +175,9 @@ package struct StateDirectory: Sendable {
         // Remove files that a crash left of an earlier creation.
         try? directory.sweep()
         return state(
-            directory, record: try AccountState.begin(directory, name: name, uid: uid, now: now))
+            directory,
+            record: try AccountState.begin(
+                directory, name: name, uid: uid, now: now, host: host, seen: look(name, uid: uid)))
     }
 
     /// Returns all accounts with state, ordered by uid.
@@ -221,7 +233,7 @@ package struct StateDirectory: Sendable {
 
     private func state(_ directory: Directory, record: AccountFile) -> AccountState {
         AccountState(
-            name: record.name, uid: record.uid, accounts: accountsRoot, directory: directory,
+            record: record, accounts: accountsRoot, directory: directory,
             keys: keys, host: host, templates: templateKeys, rootPin: rootPin)
     }
 

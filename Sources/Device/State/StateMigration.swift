@@ -3,7 +3,8 @@ import Posix
 import SignedFormats
 
 // Version 1 had no list of prints (every file in `prints/` counted) and only one vault. Version 2
-// did not count comparisons, and its receipts did not record which ones were granted.
+// did not count comparisons, and its receipts did not record which ones were granted. Version 3 had
+// no marks of an account's life.
 extension StateDirectory {
     /// Converts every account's records to the present format.
     ///
@@ -32,11 +33,26 @@ extension StateDirectory {
         let contents = try files { () throws(FileFault) in
             try directory.read("account", cap: AccountFile.cap)
         }
-        guard let contents, var record = try? AccountFile(versionOne: contents),
-            record.uid == uid
+        if let contents, var record = try? AccountFile(versionOne: contents), record.uid == uid {
+            record.list(try printsOfVersionOne(directory, record: record))
+            try directory.keep(record, as: "account")
+        }
+        try mark(uid)
+    }
+
+    /// Takes the marks of an account that was enrolled before there were any.
+    ///
+    /// They are taken as found, so that nobody has to give the password because of the new version.
+    /// An account whose home and password are both younger than its last change of fingers gets
+    /// none: it counts as replaced until the password is given. So does one whose name differs.
+    private func mark(_ uid: UInt32) throws(StoreFault) {
+        guard let account = try account(uid: uid),
+            try account.directory.record(LifeMarks.name, as: LifeMarks.self) == nil
         else { return }
-        record.list(try printsOfVersionOne(directory, record: record))
-        try directory.keep(record, as: "account")
+        let evidence = look(account.name, uid: uid)
+        let enrolled = try account.lastVouched()
+        guard LifeMarks.mayAdopt(evidence, enrolled: enrolled) else { return }
+        try account.mark(evidence, now: enrolled)
     }
 
     private func migrateCredential(in directory: Directory) throws(StoreFault) {
@@ -57,8 +73,8 @@ extension StateDirectory {
             try directory.makeDirectory(AccountState.printsName, mode: 0o700)
         }
         let account = AccountState(
-            name: record.name, uid: record.uid, accounts: accountsRoot, directory: directory,
-            keys: keys, host: host, templates: templateKeys, rootPin: rootPin)
+            record: record, accounts: accountsRoot, directory: directory, keys: keys,
+            host: host, templates: templateKeys, rootPin: rootPin)
         var intact: [ListedPrint] = []
         var damaged: [ListedPrint] = []
         for name in try files({ () throws(FileFault) in try prints.list() }) {

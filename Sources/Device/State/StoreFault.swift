@@ -16,6 +16,8 @@ package enum StoreFault: Error, Equatable, Sendable {
     case newerVersion(UInt64)
     /// The records of the uid belong to an account with another name.
     case anotherAccount(name: AccountName)
+    /// The account is not, or not certainly, the one that enrolled.
+    case anotherLife(AccountLife)
     /// The account's name is empty, too long, or cannot be written into an allowed_signers file.
     case unsupportedName
     /// There is no print with this id.
@@ -44,8 +46,8 @@ extension StoreFault {
     var isAboutContent: Bool {
         switch self {
         case .damaged, .file(.untrusted), .file(.tooLarge): true
-        case .file(.system), .file(.badName), .newerVersion, .anotherAccount, .unsupportedName,
-            .unknownPrint, .tooManyPrints, .tooManyStoredPrints, .readerNameTooLong, .hostSecret,
+        case .file(.system), .file(.badName), .newerVersion, .anotherAccount, .anotherLife,
+            .unsupportedName, .unknownPrint, .tooManyPrints, .tooManyStoredPrints, .readerNameTooLong, .hostSecret,
             .changedMeanwhile, .vault, .closed, .othersClosed:
             false
         }
@@ -62,6 +64,7 @@ extension StoreFault: CustomStringConvertible {
             "the state directory has version \(version), which this program does not support"
         case .anotherAccount(let name):
             "the records of this uid belong to the account \(String(decoding: name.bytes, as: UTF8.self))"
+        case .anotherLife: "the account may not be the one that enrolled the fingers"
         case .unsupportedName: "the account's name has unsupported characters"
         case .unknownPrint: "the print does not exist"
         case .tooManyPrints: "the account has the maximum number of prints"

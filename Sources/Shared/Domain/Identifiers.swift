@@ -43,6 +43,8 @@ package enum IdentifierSubject {
     package enum CallbackEvent {}
     /// See `SSHKeyID`.
     package enum SSHKey {}
+    /// See `LifeID`.
+    package enum Life {}
 }
 
 /// The id of a device, 16 bytes: random, and drawn when signetd first starts on a machine.
@@ -80,3 +82,6 @@ package typealias CallbackEventID = Identifier<IdentifierSubject.CallbackEvent>
 
 /// The id of an account's ssh key, 16 random bytes.
 package typealias SSHKeyID = Identifier<IdentifierSubject.SSHKey>
+
+/// The id of the marks of one life of an account, 16 random bytes.
+package typealias LifeID = Identifier<IdentifierSubject.Life>

@@ -168,6 +168,17 @@ extension LoginDenial {
                 delete --all' and 'signet enroll'
                 """
         }
+        if cause == .passwordReplaced {
+            return """
+                fingerprint login is off for \(account): \(causeText). Log in with it once
+                """
+        }
+        if cause == .accountReplaced {
+            return """
+                fingerprint login is off for \(account): \(causeText). Run 'signet enable' if \
+                the fingers are yours, else 'signet delete --all'
+                """
+        }
         if cause == .printDamaged {
             return """
                 fingerprint login is off for \(account): \(causeText). \
@@ -214,6 +225,8 @@ extension InvalidationCause {
         case .fingerRemovedOnReader: "a finger was removed on the reader itself"
         case .readerExchanged: "the fingerprint reader was replaced"
         case .tpmExchanged: "the TPM was cleared or replaced"
+        case .accountReplaced: "the account was renamed or replaced"
+        case .passwordReplaced: "the password was set without the old one"
         }
     }
 }

@@ -122,6 +122,10 @@ package enum InvalidationCause: UInt8, CaseIterable, Sendable {
     case readerExchanged = 9
     /// The key was made in a TPM that was cleared since, or in another TPM.
     case tpmExchanged = 10
+    /// The account was renamed, or is another one with the same name and uid.
+    case accountReplaced = 31
+    /// The password was set without the old one.
+    case passwordReplaced = 32
 }
 
 /// A denial of a login, with what the user needs to continue.

@@ -25,13 +25,16 @@ package enum ChainFault: Error, Equatable, Sendable {
 
 /// A public key and the credential that it belongs to, as in a line of an allowed_signers file.
 package struct RegisteredSigner: Equatable, Sendable {
+    /// The name that the account had when the key was issued.
+    package let account: AccountName
     /// The key.
     package let key: SSHPublicKey
     /// The credential's id.
     package let credential: CredentialID
 
-    /// Creates a signer from both values.
-    package init(key: SSHPublicKey, credential: CredentialID) {
+    /// Creates a signer from its values.
+    package init(account: AccountName, key: SSHPublicKey, credential: CredentialID) {
+        self.account = account
         self.key = key
         self.credential = credential
     }
@@ -89,11 +92,13 @@ package struct ReceiptChain {
             parts.isWhole(counter: statement.counter),
             let signature = try? SSHSignature(blob: parts.signature)
         else { throw .malformed(index: count) }
-        guard statement.account == account, statement.uid == uid else {
-            throw .anotherAccount(index: count)
-        }
+        // An account that was renamed has receipts with each of its names.
+        guard
+            statement.account == account || signers.contains(where: { $0.account == statement.account }),
+            statement.uid == uid
+        else { throw .anotherAccount(index: count) }
         let signer = RegisteredSigner(
-            key: signature.publicKey, credential: statement.credential)
+            account: statement.account, key: signature.publicKey, credential: statement.credential)
         guard signers.contains(signer) else { throw .unknownSigner(index: count) }
         guard ReceiptChain.namespaces.contains(signature.namespace),
             try fits(signature, statement: parts.statement)
@@ -149,7 +154,7 @@ extension RegisteredSigner {
     /// Replaces the options of earlier versions in each line of an allowed_signers file by the
     /// present ones.
     ///
-    /// Lines of another account or with other options are unchanged.
+    /// Lines under another name or with other options are unchanged.
     package static func upgraded(file: [UInt8], account: AccountName) -> [UInt8] {
         let older = olderOptions.map { account.bytes + $0 }
         var upgraded: [UInt8] = []
@@ -166,27 +171,43 @@ extension RegisteredSigner {
         return upgraded
     }
 
-    /// Parses an allowed_signers file as Signet writes it; nil if any line has another form or
-    /// account.
+    /// The account's name as an allowed_signers file has it: in quotes if it has spaces.
+    package static func principal(_ account: AccountName) -> [UInt8] {
+        let quote = UInt8(ascii: "\"")
+        let isPlain = !account.bytes.contains { $0 == 0x20 || $0 == UInt8(ascii: "#") }
+        return isPlain ? account.bytes : [quote] + account.bytes + [quote]
+    }
+
+    /// Parses an allowed_signers file as Signet writes it; nil if any line has another form.
     ///
     /// Each line is the account, the namespaces, the key, and the comment `signet:` account `:`
-    /// credential, and ends with LF. A file of no lines gives an empty list.
-    package static func parse(file: [UInt8], account: AccountName) -> [RegisteredSigner]? {
-        let prefix = account.bytes + options
-        let label = StaticString("signet:").bytes + PercentEncoding.encode(account.bytes) + [0x3a]
+    /// credential, and ends with LF. An account that was renamed has lines with each of its names.
+    /// A file of no lines gives an empty list.
+    package static func parse(file: [UInt8]) -> [RegisteredSigner]? {
         var signers: [RegisteredSigner] = []
         var rest = file[...]
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
             let line = Array(rest[...end])
             rest = rest[(end + 1)...]
-            guard line.starts(with: prefix),
-                let parsed = try? SSHPublicKey.parse(line: Array(line.dropFirst(prefix.count))),
-                parsed.comment.starts(with: label),
-                let credential = CredentialID(
-                    hexadecimal: Array(parsed.comment.dropFirst(label.count)))
-            else { return nil }
-            signers.append(RegisteredSigner(key: parsed.key, credential: credential))
+            guard let signer = parse(line: line) else { return nil }
+            signers.append(signer)
         }
         return rest.isEmpty ? signers : nil
+    }
+
+    private static func parse(line: [UInt8]) -> RegisteredSigner? {
+        // The comment names the account without ambiguity; what precedes the key must agree.
+        guard let key = line.ranges(of: options).first,
+            let parsed = try? SSHPublicKey.parse(line: Array(line[key.upperBound...]))
+        else { return nil }
+        let words = parsed.comment.split(
+            separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard words.count == 3, Array(words[0]) == StaticString("signet").bytes,
+            let name = PercentEncoding.decode(Array(words[1])),
+            Array(line[..<key.lowerBound]) == principal(AccountName(name)),
+            let credential = CredentialID(hexadecimal: Array(words[2]))
+        else { return nil }
+        return RegisteredSigner(
+            account: AccountName(name), key: parsed.key, credential: credential)
     }
 }

@@ -60,6 +60,29 @@ package struct ShadowEntry: Sendable {
         } ?? nil
     }
 
+    /// Looks up the password field of an account, whatever it contains.
+    ///
+    /// Locking a password (`passwd -l`, `usermod -L`) puts an exclamation mark before it, which is
+    /// left out here: the field is the same one. `hash` is the field, and not only a hash.
+    package static func field(of name: String) throws(SystemFault) -> ShadowEntry? {
+        try unsafe record(of: name) { (record) throws(SystemFault) in
+            guard let found = unsafe record.sp_namp, unsafe strcmp(found, name) == 0,
+                let text = unsafe record.sp_pwdp
+            else { return nil }
+            let whole = unsafe UnsafeRawBufferPointer(start: text, count: strlen(text))
+            let marks = unsafe whole.prefix { $0 == UInt8(ascii: "!") }.count
+            let field = unsafe UnsafeRawBufferPointer(rebasing: whole[marks...])
+            guard unsafe !field.isEmpty else {
+                var none: [UInt8] = [UInt8(ascii: "!")]
+                return ShadowEntry(
+                    hash: try SecretBytes(moving: &none), changed: unsafe record.sp_lstchg)
+            }
+            return ShadowEntry(
+                hash: try SecretBytes(copying: unsafe field.bytes),
+                changed: unsafe record.sp_lstchg)
+        } ?? nil
+    }
+
     /// Calls `body` with an account's record, which is wiped afterwards; nil if there is none.
     private static func record<Value>(
         of name: String, _ body: (spwd) throws(SystemFault) -> Value

@@ -37,12 +37,12 @@ extension DaemonTests {
             let fixture = try DaemonFixture([.text])
             fixture.program.signal(15)
             try fixture.program.expectEnd()
-            try DaemonFixture.write("signet-state: 4\n", to: fixture.state + "/version")
+            try DaemonFixture.write("signet-state: 5\n", to: fixture.state + "/version")
             let again = try TestSupport.Program(Command(fixture.arguments))
             #expect(try again.expectEnd().ending == .exited(1))
-            #expect(again.errors.contains("has version 4, which this program does not support"))
+            #expect(again.errors.contains("has version 5, which this program does not support"))
             #expect(
-                try Layout.read(fixture.state + "/version") == Array("signet-state: 4\n".utf8))
+                try Layout.read(fixture.state + "/version") == Array("signet-state: 5\n".utf8))
         }
     }
 }

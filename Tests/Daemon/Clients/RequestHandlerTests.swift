@@ -68,7 +68,8 @@ struct RequestHandlerTests {
     func missing() async throws {
         let whole = try parts().router
         let router = Router(
-            admission: whole.admission, afterAnswers: whole.afterAnswers, clock: whole.clock,
+            accounts: whole.accounts, admission: whole.admission,
+            afterAnswers: whole.afterAnswers, clock: whole.clock,
             desktopUser: whole.desktopUser, journal: whole.journal, passwords: whole.passwords,
             recovery: whole.recovery, refusedAttempts: whole.refusedAttempts,
             templates: whole.templates, handlers: [])

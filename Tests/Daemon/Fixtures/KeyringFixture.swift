@@ -22,7 +22,7 @@ extension DaemonFixture {
             kinds, configuration: configuration,
             wrapper: [
                 "unshare", "--mount", "--propagation", "private", "sh", "-c", mount, "sh",
-            ]
+            ], arguments: ["--one-life", "yes"]
         ) { places in
             let path = places.state.dropLast("state".count) + "shadow"
             try DaemonFixture.write(shadow(), to: String(path), mode: 0o640)

@@ -24,7 +24,7 @@ struct ReceiptsSent {
             return 0
         }
         let signers = try #require(
-            RegisteredSigner.parse(file: signers, account: person.account))
+            RegisteredSigner.parse(file: signers))
         var chain = ReceiptChain(
             account: person.account, uid: person.uid, signers: signers, headCounter: head.counter,
             headDigest: head.digest)

@@ -83,7 +83,7 @@ enum Signers: Harness {
         require(
             RegisteredSigner.upgraded(file: upgraded, account: account) == upgraded,
             "an upgraded list is upgraded again")
-        guard let signers = RegisteredSigner.parse(file: bytes, account: account) else { return }
+        guard let signers = RegisteredSigner.parse(file: bytes) else { return }
         for signer in signers { require(signer.credential.bytes.count == 16, "a short credential") }
     }
 }

@@ -90,7 +90,7 @@ struct ReceiptFixture {
     /// Checks some receipts against the registered keys and the head.
     func verify(_ texts: [[UInt8]]) throws(ChainFault) -> Int {
         guard let head = try? log.head(), let file = try? fixture.account.credential.signers(),
-            let signers = RegisteredSigner.parse(file: file, account: StateFixture.alice)
+            let signers = RegisteredSigner.parse(file: file)
         else { throw .malformed(index: -1) }
         var chain = ReceiptChain(
             account: StateFixture.alice, uid: StateFixture.uid, signers: signers,

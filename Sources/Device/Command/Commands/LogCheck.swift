@@ -52,7 +52,7 @@ extension LogCommand {
             if answers.receipts.isEmpty && answers.signers.isEmpty { return nil }
             return ReceiptFault(index: nil, problem: LogCheckMessages.noEnd)
         }
-        guard let signers = RegisteredSigner.parse(file: answers.signersFile, account: account)
+        guard let signers = RegisteredSigner.parse(file: answers.signersFile)
         else { return ReceiptFault(index: nil, problem: LogCheckMessages.badSigners) }
         var chain = ReceiptChain(
             account: account, uid: try uid(of: account), signers: signers,

@@ -172,7 +172,7 @@ struct Assembly {
                 reports.handlers,
             ].flatMap { $0 } + Listed.services.flatMap { $0.init(parts).handlers }
         router = Router(
-            admission: admission, afterAnswers: afterAnswers, clock: clock,
+            accounts: accounts, admission: admission, afterAnswers: afterAnswers, clock: clock,
             desktopUser: paths.desktopUser, journal: journal,
             passwords: passwords, recovery: recovery, refusedAttempts: refusedAttempts,
             templates: templates, handlers: handlers)

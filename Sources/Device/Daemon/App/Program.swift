@@ -27,6 +27,7 @@ package final class Program {
     private let paths: Paths
     private let clock: Clock
     private let faults: DurableFaults
+    private let witness: LifeWitness
     /// How long to wait for an unplugged reader.
     private let absence: Duration
     private let journal: DecisionJournal
@@ -45,11 +46,13 @@ package final class Program {
     private var hasOwnSocket = false
 
     private init(
-        paths: Paths, foreground: Bool, clock: Clock, faults: DurableFaults, absence: Duration
+        paths: Paths, foreground: Bool, clock: Clock, faults: DurableFaults, witness: LifeWitness,
+        absence: Duration
     ) {
         self.paths = paths
         self.clock = clock
         self.faults = faults
+        self.witness = witness
         self.absence = absence
         journal = DecisionJournal(foreground: foreground)
     }
@@ -62,18 +65,19 @@ package final class Program {
     ///   - foreground: whether to log to standard error if there is no journal.
     ///   - clock: for tests.
     ///   - faults: injected disk faults, for tests.
+    ///   - witness: what shows whether an account is the one that enrolled, for tests.
     ///   - absence: how long to wait for an unplugged reader; shorter in tests.
     /// - Returns: the exit status: 0, or 1 if the daemon could not start.
     package nonisolated static func run(
         paths: Paths, foreground: Bool, clock: Clock = .system, faults: DurableFaults = .none,
-        absence: Duration = .seconds(10)
+        witness: LifeWitness = .system, absence: Duration = .seconds(10)
     ) -> Int32 {
         outliveClosedPipes()
         let status = ExitStatus()
         onService {
             let program = Program(
                 paths: paths, foreground: foreground, clock: clock, faults: faults,
-                absence: absence)
+                witness: witness, absence: absence)
             guard await program.start() else {
                 status.value = 1
                 MainLoop.quit()
@@ -98,7 +102,7 @@ package final class Program {
             // The socket comes first: it shows whether another daemon is using the state.
             let socket = try listeningSocket()
             let state = try StateDirectory.open(
-                paths.state, credentials: paths.credentials, faults: faults)
+                paths.state, credentials: paths.credentials, faults: faults, witness: witness)
             let inForce = SettingsInForce.load(paths.configuration, state: state, journal: journal)
             let settings = inForce.settings
             idleExit = settings.duration(Settings.idleExit)

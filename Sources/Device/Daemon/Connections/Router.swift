@@ -18,6 +18,7 @@ import State
 /// at connect(2) and not by anything in the request.
 @ServiceActor
 final class Router: Answering {
+    let accounts: Accounts
     let admission: Admission
     let afterAnswers: AfterAnswers
     let clock: Clock
@@ -36,11 +37,12 @@ final class Router: Answering {
     private var rateLimitedUsers: Set<UInt32> = []
 
     init(
-        admission: Admission, afterAnswers: AfterAnswers, clock: Clock, desktopUser: String,
+        accounts: Accounts, admission: Admission, afterAnswers: AfterAnswers, clock: Clock, desktopUser: String,
         journal: DecisionJournal,
         passwords: PasswordChecker, recovery: AccountRecovery, refusedAttempts: RefusedAttempts,
         templates: TemplateKeyOpener, handlers: [RequestHandler]
     ) {
+        self.accounts = accounts
         self.admission = admission
         self.afterAnswers = afterAnswers
         self.clock = clock
@@ -188,6 +190,10 @@ extension Router {
             throw Denial(.notPermitted)
         }
         guard let account, AccountName(account.name) == name else {
+            // What an account has left can be deleted when the account is gone.
+            if request.servesDeparted, client.peer.uid == 0, let departed = accounts.departed(name) {
+                return departed
+            }
             throw Denial(.unknownAccount)
         }
         return account

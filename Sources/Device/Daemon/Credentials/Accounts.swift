@@ -81,6 +81,13 @@ extension Accounts {
     ///
     /// A disk fault also marks the account for recovery.
     func denial(for fault: StoreFault, account: Account) -> Denial {
+        switch fault {
+        // Neither is a fault of the machine's.
+        case .anotherAccount(let former):
+            return Denial(.invalidated, cause: .accountReplaced, subject: former.bytes)
+        case .anotherLife(let life): return Denial(.invalidated, cause: life.cause)
+        default: break
+        }
         journal.fault(fault.description, account: account.name)
         if case .file = fault { noteFault(at: account) }
         switch fault {
@@ -99,9 +106,73 @@ extension Accounts {
     /// Opens the records of an account; nil if it has none.
     ///
     /// Throws `StoreFault.anotherAccount` if the records of this uid belong to another account
-    /// name, as after a user was deleted and the uid was given to a new one.
+    /// name, as after an account was renamed, or deleted and its uid given to a new one. Throws
+    /// `.anotherLife` if it may not be the account that enrolled; see `AccountLife`.
     func kept(_ account: Account) throws(StoreFault) -> AccountState? {
-        try state.account(AccountName(account.name), uid: account.uid)
+        let found = try state.account(AccountName(account.name), uid: account.uid)
+        if let found { try checkLife(of: account, kept: found) }
+        return found
+    }
+
+    /// Throws `.anotherLife` unless the account is certainly the one that enrolled.
+    func checkLife(of account: Account, kept: AccountState) throws(StoreFault) {
+        let life = try kept.life(seen: evidence(of: account))
+        guard life == .same else { throw .anotherLife(life) }
+    }
+
+    private func evidence(of account: Account) -> AccountEvidence {
+        state.look(AccountName(account.name), uid: account.uid)
+    }
+
+    /// Opens the records of an account's uid, whoever enrolled; nil if there are none.
+    ///
+    /// Only for what is right for a successor, too: to turn login by finger off, and to delete what
+    /// the former account has left.
+    func keptOfAnyone(_ account: Account) throws(StoreFault) -> AccountState? {
+        try state.account(uid: account.uid)
+    }
+
+    /// Makes the records of the uid those of this account as it is now.
+    ///
+    /// The caller has made sure that the account's password, or root, vouches for its fingers.
+    func adopt(_ account: Account, because reason: String) throws(StoreFault) {
+        guard let found = try keptOfAnyone(account) else { return }
+        let name = AccountName(account.name)
+        let (life, seen) = (try found.life(seen: evidence(of: account)), evidence(of: account))
+        try found.adopted(by: name, seen: seen, now: instant)
+        if found.name != name || life != .same {
+            let former = String(decoding: found.name.bytes, as: UTF8.self)
+            journal.service("the fingers of \(former) are now those of \(account.name): \(reason)")
+        }
+    }
+
+    /// Records that the account's password was given, or changed by who knows the old one.
+    ///
+    /// Does nothing for an account that is certainly not the one that enrolled; only `signet
+    /// enable` adopts what that has left. A password that was set without the old one is cleared
+    /// up: from now on it is the account's.
+    ///
+    /// - Parameter isOld: whether the old password was given as well, so that no home directory has
+    ///   to show that the account is the same.
+    func passwordGiven(_ account: Account, knowingOld isOld: Bool) throws(StoreFault) {
+        let name = AccountName(account.name)
+        guard let found = try keptOfAnyone(account), found.name == name else { return }
+        let seen = evidence(of: account)
+        let life = try found.life(seen: seen)
+        guard life == .passwordReplaced || life == .replaced && isOld && found.mayHaveHome(seen)
+        else { return }
+        try found.mark(seen, now: instant)
+    }
+
+    /// Returns the account that root names by records it has left, if the name service does not
+    /// know its name any more; nil if there are none.
+    func departed(_ name: AccountName) -> Account? {
+        guard let found = try? state.accounts().first(where: { $0.name == name }) else {
+            return nil
+        }
+        return Account(
+            name: String(decoding: name.bytes, as: UTF8.self), uid: found.uid, gid: found.uid,
+            home: "")
     }
 
     /// Returns the ledger with which the gates count the account's failed attempts on disk.
@@ -129,5 +200,12 @@ extension Accounts {
             if enrolment.isEmpty { throw Denial(.notEnrolled) }
             return (kept, enrolment)
         }
+    }
+}
+
+extension AccountLife {
+    /// Why login by finger is off, as denials say it.
+    fileprivate var cause: InvalidationCause {
+        self == .passwordReplaced ? .passwordReplaced : .accountReplaced
     }
 }

@@ -60,8 +60,8 @@ extension Credentials {
 
     /// Opens the account's records.
     ///
-    /// Throws `notEnrolled` if there are none, and `storage` if they belong to a former account
-    /// with the same uid.
+    /// Throws `notEnrolled` if there are none, and `invalidated` if they belong, or may belong, to a
+    /// former account with the same uid.
     func record(of account: Account) throws(Denial) -> AccountState {
         let found = try accounts.reading(account) { () throws(StoreFault) in
             try accounts.kept(account)
@@ -77,6 +77,9 @@ extension Credentials {
     func revokingSnapshot(of account: Account, since before: AccountSnapshot) throws(Denial)
         -> AccountSnapshot
     {
+        try accounts.reading(account) { () throws(StoreFault) in
+            try accounts.checkLife(of: account, kept: before.kept)
+        }
         if before.kept.isUnchanged(since: before.stamp) { return before }
         return try revokingSnapshot(of: account, kept: before.kept)
     }

@@ -71,6 +71,9 @@ extension Enabling {
         _ request: EnableRequest, account: Account, password: VerifiedPassword?,
         client: any Client
     ) async throws(Denial) -> Answer {
+        try accounts.reading(account) { () throws(StoreFault) in
+            try accounts.adopt(account, because: "enabled")
+        }
         let issued = try await issue(account, because: "enabled", client: client)
         for print in issued.prints { await client.send(.print(print)) }
         let answer = try await accounts.answering(account) {
@@ -170,7 +173,8 @@ extension Enabling {
         _: DisableRequest, account: Account, client: any Client
     ) throws(Denial) -> Answer {
         sessionTokens.forgetToken(of: account)
-        return try changing(account) { kept throws(StoreFault) in
+        return try accounts.reading(account) {
+            guard let kept = try accounts.keptOfAnyone(account) else { throw Denial(.notEnrolled) }
             // Delete the password first: once login is off, root could turn it on again, and
             // nothing would drop the password.
             try keyringRecords.forgetKeyring(account, kept: kept, because: "disabled")
@@ -185,6 +189,9 @@ extension Enabling {
         _ request: PasswordAcceptedRequest, account: Account, client: any Client
     ) throws(Denial) -> Answer {
         let service = String(decoding: request.service.bytes, as: UTF8.self)
+        try accounts.reading(account) { () throws(StoreFault) in
+            try accounts.passwordGiven(account, knowingOld: false)
+        }
         return try unlock(account, because: "password accepted by \(service)")
     }
 

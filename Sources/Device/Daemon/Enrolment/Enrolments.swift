@@ -257,7 +257,7 @@ extension Enrolments {
     /// Throws `tooManyFingers` if the account has as many other fingers as the settings allow.
     private func checkRoom(_ account: Account, finger: Finger) throws(Denial) {
         let others = try accounts.reading(account) { () throws(StoreFault) in
-            try fingers.keptForEnrolment(account)?.prints.enrolment().prints.count {
+            try accounts.kept(account)?.prints.enrolment().prints.count {
                 $0.finger != finger
             }
         }

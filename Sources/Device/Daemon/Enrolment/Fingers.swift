@@ -68,6 +68,9 @@ extension Fingers {
         _ request: DeleteRequest, account: Account, approval: ChangeApproval,
         client: any Client
     ) async throws(Denial) -> Answer {
+        if request.finger == nil, try isLeftByAnother(account) {
+            return try await forgetFormer(account, client: client)
+        }
         var gone: [StoredPrint] = []
         // Whether all fingers were deleted although some prints could not be read, so that it is
         // unknown which prints on readers were theirs.
@@ -223,22 +226,38 @@ extension Fingers {
         } catch { return false }
     }
 
-    /// Opens an account's records for an enrolment; nil if it has none.
-    ///
-    /// If the records belong to a former account with the same uid, they are deleted first, and its
-    /// prints are recorded for deletion from readers.
-    func keptForEnrolment(_ account: Account) throws(StoreFault) -> AccountState? {
+    /// Whether the records of the account's uid belong, or may belong, to a former account.
+    private func isLeftByAnother(_ account: Account) throws(Denial) -> Bool {
+        if case .some(.none) = try? Account.named(account.name) { return true }
         do throws(StoreFault) {
-            return try accounts.kept(account)
+            _ = try accounts.kept(account)
+            return false
         } catch {
-            guard case .anotherAccount(let former) = error else { throw error }
-            let name = String(decoding: former.bytes, as: UTF8.self)
-            journal.fault("removing the data of \(name), which had the uid of \(account.name)")
-            if let left = try state.account(uid: account.uid) {
-                try upkeep.noteDeletion(of: try left.prints.draftRemovingAll().removed)
+            switch error {
+            case .anotherAccount, .anotherLife: return true
+            default: throw accounts.denial(for: error, account: account)
             }
-            try state.removeAccount(uid: account.uid)
-            return nil
         }
+    }
+
+    /// Deletes everything that a former account has left under this uid: receipts, keys and secrets,
+    /// too, which are not the successor's.
+    ///
+    /// Its prints on readers are deleted as well, at the latest when the readers are there again.
+    private func forgetFormer(_ account: Account, client: any Client) async throws(Denial) -> Answer {
+        let gone = try accounts.reading(account) { () throws(StoreFault) -> [StoredPrint] in
+            guard let left = try accounts.keptOfAnyone(account) else { return [] }
+            let removed = try left.prints.draftRemovingAll().removed
+            try upkeep.noteDeletion(of: removed)
+            try state.removeAccount(uid: account.uid)
+            let name = String(decoding: left.name.bytes, as: UTF8.self)
+            journal.service("deleted what \(name) has left under uid \(account.uid)")
+            return removed
+        }
+        let left = await forget(gone, of: account, client: client)
+        await forgetRemembered(of: account, client: client)
+        var done = DoneAnswer(prints: 0, state: CredentialState.none)
+        if left > 0 { done.printsLeft = UInt8(clamping: left) }
+        return .done(done)
     }
 }

@@ -207,7 +207,7 @@ extension PrintImport {
     private func obstacle(
         to template: Template, takeover: inout Takeover
     ) throws(StoreFault) -> ImportOutcome? {
-        let enrolment = try fingers.keptForEnrolment(takeover.account)?.prints.enrolment()
+        let enrolment = try accounts.kept(takeover.account)?.prints.enrolment()
         let own = enrolment?.prints ?? []
         if let same = own.first(where: { $0.identity == template.identity }) {
             return same.finger == template.finger ? .known : .duplicate

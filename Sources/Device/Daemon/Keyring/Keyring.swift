@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Configuration
+import Gate
 import LoginProtocol
 import MainContext
 import PasswordCheck
@@ -140,6 +141,12 @@ extension Keyring {
     func passwordChanged(
         _: PasswordChangedRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
+        if client.process.starter == account.uid {
+            // passwd(1), run by the account itself, has asked for the old password.
+            try accounts.reading(account) { () throws(StoreFault) in
+                try accounts.passwordGiven(account, knowingOld: true)
+            }
+        }
         guard let secret = client.consumePassword() else { throw Denial(.badRequest) }
         return try await accounts.answering(account) {
             guard let kept = try accounts.kept(account), try isStale(account, kept: kept) else {

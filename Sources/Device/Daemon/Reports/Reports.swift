@@ -88,7 +88,20 @@ extension Reports {
                 program: Bytes(Version.text.utf8), vault: [],
                 device: state.device)
             status.keptOut = policy.exclusion(of: account).map { Bytes($0.name.utf8) }
-            guard let kept = try accounts.kept(account) else { return status }
+            let found: AccountState?
+            do throws(StoreFault) {
+                found = try accounts.kept(account)
+            } catch {
+                switch error {
+                // The refusal says so, too, and names the former account.
+                case .anotherAccount, .anotherLife:
+                    status.state = .invalidated
+                    status.cause = accounts.denial(for: error, account: account).cause
+                    return status
+                default: throw error
+                }
+            }
+            guard let kept = found else { return status }
             describe(kept.lockout.load(), in: &status)
             let enrolment: Enrolment
             do throws(StoreFault) {

@@ -91,6 +91,7 @@ extension AccountCheck {
         let mend: Text =
             switch status.cause {
             case .tpmExchanged: LoginStep.startAnew.mend(of: account)
+            case .accountReplaced, .passwordReplaced: Remedy.lookThenEnable(account)
             // Not before it is known which fingers are left.
             case .printDamaged: "signet status --account \(Shell.word(account))"
             case .fingerAdded, .fingerRemoved, .fingerReplaced, .credentialDamaged,
