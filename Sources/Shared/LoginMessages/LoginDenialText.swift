@@ -170,7 +170,8 @@ extension LoginDenial {
         }
         if cause == .passwordReplaced {
             return """
-                fingerprint login is off for \(account): \(causeText). Log in with it once
+                fingerprint login is off for \(account): \(causeText). Log in with the \
+                password once
                 """
         }
         if cause == .accountReplaced {
