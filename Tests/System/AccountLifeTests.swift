@@ -30,7 +30,10 @@ struct AccountLifeTests {
     }
 
     private func enrol(_ account: Account) throws {
+        // Root asks from the session that alice has at the seat.
+        try host.show(.session(of: HostFixture.alice))
         let answer = try signet.enroll(account, as: Touch.alice)
+        try host.show(.session(of: HostFixture.bob))
         #expect(answer == .done(DoneAnswer(finger: .rightIndex, prints: 1, state: .valid)))
     }
 

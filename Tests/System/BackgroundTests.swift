@@ -60,7 +60,7 @@ struct BackgroundTests {
     /// Runs a program that shows its messages itself, without any terminal.
     private func locker(in place: FixturePlace? = nil) throws -> Program {
         try host.start(
-            ["pamtester", "locker", "alice", "authenticate"], as: HostFixture.alice, in: place)
+            ["pamtester", "xlock", "alice", "authenticate"], as: HostFixture.alice, in: place)
     }
 
     @Test("of another program at a seat is asked for a touch: it may have windows")
@@ -69,7 +69,7 @@ struct BackgroundTests {
         // What it shows comes with its end: it writes to no terminal.
         signet.touchBlindly(Touch.alice) { program.ended != nil }
         let output = try program.expectEnd().output
-        #expect(output.contains("\(SignetFixture.invitation) for locker (alice)"))
+        #expect(output.contains("\(SignetFixture.invitation) for xlock (alice)"))
         let decision = try host.journal.expect("the decision") {
             $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_DECISION"] == "allow"
         }
