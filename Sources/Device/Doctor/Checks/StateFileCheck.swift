@@ -78,7 +78,7 @@ struct StateFileCheck {
         for name in found {
             let path = "\(directory)/\(name)"
             switch name {
-            case "account", "credential", "keyring", "lockout", "lost-prints", "counter",
+            case "account", "life", "credential", "keyring", "lockout", "lost-prints", "counter",
                 "receipts", "refusals", "signers":
                 findings += check.findings(at: path, rule: .privateFile)
             case "prints", "secrets", "servers", "mac-tokens": findings += privateDirectory(path)
