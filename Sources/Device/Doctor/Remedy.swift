@@ -34,4 +34,14 @@ enum Remedy {
         let account = Shell.word(account)
         return "signet list --account \(account) # signet enable --account \(account)"
     }
+
+    /// Shows the state, and behind a `#` has both ways out where an account may not be the one that
+    /// enrolled: it gets the fingers, or they are deleted. Which one is right, only a person knows.
+    static func lookThenAdopt(_ account: AccountName) -> Text {
+        let account = Shell.word(account)
+        return """
+            signet status --account \(account) # signet enable --account \(account) # or: signet \
+            delete --all --account \(account)
+            """
+    }
 }

@@ -256,6 +256,19 @@ struct DoctorTests {
             mend as? String == "signet list --account alice # signet enable --account alice")
     }
 
+    @Test(
+        "names what helps an account that was renamed or replaced, where nothing is listed",
+        arguments: [InvalidationCause.accountReplaced, .passwordReplaced])
+    func replaced(cause: InvalidationCause) throws {
+        var status = sampleStatus
+        status.state = .invalidated
+        status.cause = cause
+        #expect(
+            try mend("credential-invalid", in: doctor(["--json"], scripts(status)))
+                == "signet status --account alice # signet enable --account alice "
+                + "# or: signet delete --all --account alice")
+    }
+
     @Test("names what helps where the TPM was cleared, and not a command that shows nothing wrong")
     func clearedTPM() throws {
         func advice(

@@ -88,10 +88,12 @@ extension AccountCheck {
     /// The key does not fit the fingers.
     private static func credentialInvalid(_ account: AccountName, status: StatusAnswer) -> Finding {
         let cause = StatusText.cause(status)
+        let isReplaced = status.cause == .accountReplaced || status.cause == .passwordReplaced
         let mend: Text =
             switch status.cause {
             case .tpmExchanged: LoginStep.startAnew.mend(of: account)
-            case .accountReplaced, .passwordReplaced: Remedy.lookThenEnable(account)
+            // 'signet list' is refused until one of the two was run.
+            case .accountReplaced, .passwordReplaced: Remedy.lookThenAdopt(account)
             // Not before it is known which fingers are left.
             case .printDamaged: "signet status --account \(Shell.word(account))"
             case .fingerAdded, .fingerRemoved, .fingerReplaced, .credentialDamaged,
@@ -104,7 +106,13 @@ extension AccountCheck {
             what: status.since.map {
                 "fingerprint login has been off for \(account) since \(Text.date($0)): \(cause)"
             } ?? "fingerprint login is off for \(account): \(cause)",
-            why: """
+            why: isReplaced
+                ? """
+                another person may have the account now. If it still belongs to the person who \
+                enrolled the fingers, turn fingerprint login on again; otherwise, delete what was \
+                stored
+                """
+                : """
                 the key opens only for the fingers that it was made for. Check the fingers with \
                 'signet list'. If the user made the change, turn fingerprint login on again
                 """,

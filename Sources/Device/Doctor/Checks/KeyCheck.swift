@@ -83,10 +83,10 @@ extension KeyCheck {
             what: "\(path) is the key of \(names), but uid \(number: uid) is \(account)",
             why: """
                 the account was renamed, or its uid was given to another account. Neither of them \
-                can log in with this key. If the uid now belongs to another person, remove the \
+                can log in with this key. If the uid now belongs to another person, delete the \
                 stored data
                 """,
-            mend: "getent passwd \(number: uid); signet list --account \(Shell.word(account))")
+            mend: "getent passwd \(number: uid); \(Remedy.lookThenAdopt(account))")
     }
 
     /// A public key's account does not exist.
