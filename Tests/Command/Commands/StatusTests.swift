@@ -85,6 +85,11 @@ struct StatusTests {
         closed.closed = Bytes("there is no usable TPM\n".utf8)
         var exchanged = invalidated
         exchanged.cause = .tpmExchanged
+        // Of the stored fingers nothing is told.
+        var replaced = invalidated
+        (replaced.cause, replaced.prints) = (.accountReplaced, 0)
+        var reset = replaced
+        reset.cause = .passwordReplaced
         var keptOut = sampleStatus
         keptOut.keptOut = Bytes("login.accounts".utf8)
         var damaged = invalidated
@@ -131,6 +136,15 @@ struct StatusTests {
             (
                 exchanged,
                 "the TPM was cleared or replaced\n", ["invalidated"], "signet delete --all"
+            ),
+            (
+                replaced,
+                "Run 'signet enable' if the fingers are yours, else 'signet delete --all'\n",
+                ["invalidated"], nil
+            ),
+            (
+                reset, "the password was set without the old one. Log in with it once\n",
+                ["invalidated"], "signet enable"
             ),
             (
                 keptOut,

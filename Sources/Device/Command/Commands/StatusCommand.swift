@@ -109,7 +109,12 @@ extension StatusReport {
         if let setting = status.keptOut {
             rows.append(["", StatusText.keptOut(status.account, setting: setting)])
         }
-        rows.append([StatusMessages.fingers, StatusMessages.fingers(status)])
+        if isReplaced {
+            let denial = Denial(.invalidated, cause: status.cause)
+            rows.append(["", denial.text(account: status.account)])
+        } else {
+            rows.append([StatusMessages.fingers, StatusMessages.fingers(status)])
+        }
         rows += damaged.map { ["", StatusMessages.damaged($0.finger)] }
         rows += unusable.map { ["", FingerMessages.unusable($0)] }
         if let secrets = status.secrets {

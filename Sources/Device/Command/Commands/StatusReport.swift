@@ -59,6 +59,11 @@ struct StatusReport {
         prints.filter { $0.intact && ($0.state ?? .usable) != .usable }
     }
 
+    /// Whether another account may have enrolled the fingers, of which nothing is told then.
+    var isReplaced: Bool {
+        status.cause == .accountReplaced || status.cause == .passwordReplaced
+    }
+
     /// The servers because of which a touch does not suffice at some services.
     var serverTroubles: [(demand: ServerDemand, trouble: ServerDemand.Trouble)] {
         demands.demands(on: status.account).compactMap { demand in
@@ -87,7 +92,7 @@ struct StatusReport {
         } else if status.refusal?.reason == .noReader {
             obstacles.append(status.refusal?.subject == nil ? .noReader : .readerAway)
         }
-        if status.prints == 0 && damaged.isEmpty { obstacles.append(.noFinger) }
+        if status.prints == 0 && damaged.isEmpty && !isReplaced { obstacles.append(.noFinger) }
         switch status.state {
         case .valid: break
         case .invalidated: obstacles.append(damaged.isEmpty ? .invalidated : .damaged)
@@ -124,7 +129,12 @@ struct StatusReport {
         case .noFinger: .enroll
         case .off: .enable
         case .invalidated:
-            (status.cause ?? status.refusal?.cause) == .tpmExchanged ? .startAnew : .enable
+            switch status.cause ?? status.refusal?.cause {
+            case .tpmExchanged: .startAnew
+            // Whose the fingers are, only a person knows: a line of the status has both commands.
+            case .accountReplaced: nil
+            default: .enable
+            }
         case .printLost: unusable.first { $0.state == .lost }?.finger.map(LoginStep.enrollAgain)
         case .damaged: damaged.first?.finger.map(LoginStep.enrollAgain) ?? .startAnew
         case .closed: .closed(because: status.closed ?? [], cause: status.cause)
