@@ -16,7 +16,7 @@ struct TrustTests {
         "rm 4242.pub && mkfifo 4242.pub", "rm 4242.pub && mkdir 4242.pub",
         "chmod o+w .", "chmod g+w ..", "chown bob .", "chown bob ..",
         "mv ../keys ../real && ln -s real ../keys",
-        "printf x >>4242.pub", ": >4242.pub", "sed -i s/signet:alice/signet:bob/ 4242.pub",
+        "printf x >>4242.pub", ": >4242.pub", "sed -i s/signet:alice/signet/ 4242.pub",
         "sed -i s/5a/5/ 4242.pub", "sed -i s/nistp256/nistp384/ 4242.pub",
         "truncate -s -1 4242.pub", "truncate -s 3000 4242.pub",
         "cat 4242.pub 4242.pub >2 && mv 2 4242.pub",
@@ -31,6 +31,20 @@ struct TrustTests {
         #expect(done.succeeded, "\(done)")
         #expect(try fixture.start().codes() == [ModuleFixture.Code.authError])
         #expect(!fixture.hasVisit)
+        try fixture.host.journal.expect("an alert") { $0.priority == 1 }
+    }
+
+    @Test("a key's file that names another account is no key of this one's: no proof is accepted")
+    func anothers() throws {
+        let fixture = try ModuleFixture()
+        let done = try fixture.host.run([
+            "sed", "-i", "s/signet:alice/signet:bob/", "/var/lib/signet/keys/4242.pub",
+        ])
+        #expect(done.succeeded, "\(done)")
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
+        try visit.prove(fixture.proof(for: visit.authenticate()))
+        #expect(try probe.codes() == [ModuleFixture.Code.authError])
         try fixture.host.journal.expect("an alert") { $0.priority == 1 }
     }
 

@@ -31,7 +31,8 @@ struct AccountLifeTests {
 
     /// A home directory that was born so many days after the marks were taken, or before.
     private static func home(
-        inode: UInt64 = 12, days: Int = -50, path: String = "/home/alice", on disk: String = "ext4 1 2"
+        inode: UInt64 = 12, days: Int = -50, path: String = "/home/alice",
+        on disk: String = "ext4 1 2"
     ) -> HomeMark {
         let seconds = Int(StateFixture.now.seconds) + days * 86_400
         return HomeMark(
@@ -57,7 +58,9 @@ struct AccountLifeTests {
     @Test("has ended if another password is there, and not certainly the same home")
     func recreated() throws {
         let other = "$6$other$hash"
-        for home in [nil, Self.home(inode: 13, days: 1), Self.home(path: "/srv/alice", on: "xfs 1 1")] {
+        for home in [
+            nil, Self.home(inode: 13, days: 1), Self.home(path: "/srv/alice", on: "xfs 1 1"),
+        ] {
             #expect(try life(from: Self.seen(), to: Self.seen(other, home: home)) == .replaced)
         }
         #expect(try life(from: Self.seen(home: nil), to: Self.seen(other)) == .replaced)
@@ -74,7 +77,8 @@ struct AccountLifeTests {
     func passwordReplaced() throws {
         let moved = Self.home(path: "/srv/alice")
         #expect(try life(from: Self.seen(), to: Self.seen("$6$b$")) == .passwordReplaced)
-        #expect(try life(from: Self.seen(), to: Self.seen("$6$b$", home: moved)) == .passwordReplaced)
+        #expect(
+            try life(from: Self.seen(), to: Self.seen("$6$b$", home: moved)) == .passwordReplaced)
     }
 
     @Test("has ended if the password was set on the day on which another home was born")
@@ -86,7 +90,8 @@ struct AccountLifeTests {
         }
         let before = try Self.seen(changed: Self.today + 1)
         #expect(
-            try life(from: before, to: Self.seen(changed: Self.today + 1, home: reborn)) == .replaced)
+            try life(from: before, to: Self.seen(changed: Self.today + 1, home: reborn))
+                == .replaced)
         // Without a password in shadow(5), the home is all there is.
         #expect(try life(from: Self.seen(nil), to: Self.seen(nil, home: reborn)) == .replaced)
     }
@@ -100,7 +105,8 @@ struct AccountLifeTests {
             Self.home(inode: 2, days: 1, on: "ext4 3 4"), Self.home(inode: 2, days: -500),
         ]
         for home in homes {
-            #expect(try life(from: Self.seen(), to: Self.seen(home: home)) == .same, "\(home as Any)")
+            #expect(
+                try life(from: Self.seen(), to: Self.seen(home: home)) == .same, "\(home as Any)")
             #expect(try life(from: Self.seen(home: nil), to: Self.seen(home: home)) == .same)
         }
         #expect(try life(from: Self.seen(), to: Self.seen(changed: 0)) == .same)
@@ -115,7 +121,9 @@ struct AccountLifeTests {
         try fixture.account.mark(try Self.seen(), now: StateFixture.now)
         let good = try fixture.contents(path)
         let text = String(decoding: good, as: UTF8.self)
-        for (part, other) in [("inode: 12", "inode: 13"), ("/home/alice", "/home/other"), ("taken: 2", "taken: 1")] {
+        for (part, other) in [
+            ("inode: 12", "inode: 13"), ("/home/alice", "/home/other"), ("taken: 2", "taken: 1"),
+        ] {
             try #require(text.contains(part))
             try fixture.overwrite(path, Array(text.replacing(part, with: other).utf8))
             #expect(try fixture.account.life(seen: try Self.seen()) == .replaced, "\(part)")
@@ -161,7 +169,9 @@ struct AccountLifeTests {
         let issued = try account.credential.issue(
             try account.prints.enrolment(), vault: fixture.vault, now: StateFixture.now)
         #expect(try account.credential.state() == .issued(issued))
-        #expect(String(decoding: try fixture.contents(fixture.publicKey), as: UTF8.self).contains("signet:dora:"))
+        #expect(
+            String(decoding: try fixture.contents(fixture.publicKey), as: UTF8.self).contains(
+                "signet:dora:"))
         // And back again.
         try account.adopted(by: StateFixture.alice, seen: try Self.seen(), now: StateFixture.now)
         #expect(try fixture.state.account(StateFixture.alice, uid: StateFixture.uid) != nil)

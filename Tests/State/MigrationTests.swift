@@ -269,7 +269,8 @@ struct MigrationTests {
                 #expect(unsafe lstat(path + next, &status) == 0)
                 if status.st_mode & S_IFMT == S_IFDIR {
                     left.append(next)
-                } else {
+                } else if entry != "life" {
+                    // The marks have an id and a time of their own.
                     found[next] = try Layout.read(path + next)
                 }
             }

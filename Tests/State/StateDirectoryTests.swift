@@ -182,7 +182,7 @@ struct StateDirectoryTests {
 
     @Test("a first start that is interrupted anywhere is completed by the next")
     func firstStart() throws {
-        for step in 0..<60 {
+        for step in 0..<120 {
             let scratch = try Scratch()
             #expect(unsafe chmod(scratch.path, 0o755) == 0)
             let plan = FaultPlan()

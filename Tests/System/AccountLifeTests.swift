@@ -26,7 +26,8 @@ struct AccountLifeTests {
     }
 
     private func set(_ account: Account) throws {
-        try signet.shell("echo \"\(account.name):\(account.password)\" | chpasswd -c SHA512 -s 1000")
+        try signet.shell(
+            "echo \"\(account.name):\(account.password)\" | chpasswd -c SHA512 -s 1000")
     }
 
     private func enrol(_ account: Account) throws {
@@ -67,7 +68,9 @@ struct AccountLifeTests {
     private func command(
         _ words: String..., as account: Account = HostFixture.root, input: String = ""
     ) throws -> Outcome {
-        try host.run([try Built.program("signet")] + words, as: account, in: .session(of: HostFixture.bob), input: input)
+        try host.run(
+            [try Built.program("signet")] + words, as: account, in: .session(of: HostFixture.bob),
+            input: input)
     }
 
     @Test("an account deleted and created again is not served by the former fingers")
@@ -124,7 +127,8 @@ struct AccountLifeTests {
         try expectTouch(changed)
     }
 
-    @Test("root's new password, with 'signet enable' in place of a login", arguments: [false, true])
+    @Test(
+        "root's new password, with 'signet enable' in place of a login", arguments: [false, true])
     func enable(byRoot: Bool) throws {
         try set(Self.successor)
         let enabled =
@@ -141,15 +145,18 @@ struct AccountLifeTests {
     func wrongPassword() throws {
         try signet.shell("userdel -r bob")
         try add(Self.successor)
-        let refused = try command("enable", "--password-stdin", as: Self.successor, input: "wrong\n")
+        let refused = try command(
+            "enable", "--password-stdin", as: Self.successor, input: "wrong\n")
         #expect(refused.ending == .exited(5))
         try expectPassword(Self.successor, told: Self.replaced)
     }
 
-    @Test("passwd by the account itself, a moved home, a locked and unlocked password change nothing")
+    @Test(
+        "passwd by the account itself, a moved home, a locked and unlocked password change nothing")
     func events() throws {
         let changed = Account(name: "bob", uid: 4243, password: "quite another 42")
-        let terminal = try host.terminal(["passwd"], as: HostFixture.bob, in: .session(of: HostFixture.bob))
+        let terminal = try host.terminal(
+            ["passwd"], as: HostFixture.bob, in: .session(of: HostFixture.bob))
         try terminal.expect("urrent password: ")
         try terminal.sendLine(HostFixture.bob.password)
         for _ in 0..<2 {
@@ -163,7 +170,8 @@ struct AccountLifeTests {
         try signet.shell("usermod -L bob; usermod -U bob; chage -d 2026-01-02 bob")
         try expectTouch(changed)
         // A home that is restored on a later day than the password was set, and one that is away.
-        try signet.shell("cp -a /home/henry /home/copy; rm -r /home/henry; mv /home/copy /home/henry")
+        try signet.shell(
+            "cp -a /home/henry /home/copy; rm -r /home/henry; mv /home/copy /home/henry")
         try expectTouch(changed)
         try signet.shell("mount -t tmpfs home /home")
         try expectTouch(changed)
@@ -174,7 +182,8 @@ struct AccountLifeTests {
         try signet.shell("usermod -l dora bob; echo 'dora ALL=(ALL:ALL) ALL' >/etc/sudoers.d/bob")
         let dora = Account(name: "dora", uid: 4243, password: HostFixture.bob.password)
         let terminal = try sudo(dora)
-        try terminal.expect("fingerprint login is off for dora: the account was renamed or replaced")
+        try terminal.expect(
+            "fingerprint login is off for dora: the account was renamed or replaced")
         try terminal.expect("password for dora: ")
         try terminal.sendLine(dora.password)
         for account in [dora, HostFixture.root] {
@@ -196,7 +205,9 @@ struct AccountLifeTests {
     @Test("what a deleted account has left is deleted by root by its name, and by userdel's hook")
     func departed() throws {
         try signet.shell("userdel -r bob")
-        #expect(try command("delete", "--all", "--account", "bob", as: HostFixture.alice).ending == .exited(1))
+        #expect(
+            try command("delete", "--all", "--account", "bob", as: HostFixture.alice).ending
+                == .exited(1))
         let gone = try command("delete", "--all", "--account", "bob")
         #expect(gone.succeeded, "\(gone.errors)")
         #expect(throws: TestFault.self) { try host.read("/var/lib/signet/keys/4243.pub") }

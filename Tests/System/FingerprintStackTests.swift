@@ -22,10 +22,11 @@ struct FingerprintStackTests {
     }
 
     private func worker() throws -> TestSupport.Program {
-        try host.start([
-            "pamtester", "-I", "tty=/dev/tty1", "gdm-fingerprint", "alice", "authenticate",
-            "acct_mgmt", "setcred(PAM_ESTABLISH_CRED)", "open_session", "close_session",
-        ])
+        try host.start(
+            [
+                "pamtester", "-I", "tty=/dev/tty1", "gdm-fingerprint", "alice", "authenticate",
+                "acct_mgmt", "setcred(PAM_ESTABLISH_CRED)", "open_session", "close_session",
+            ], in: .unit("gdm.service"))
     }
 
     private func expectRefusal(_ worker: TestSupport.Program) throws {

@@ -211,7 +211,7 @@ struct QueueTests {
             ["pamtester", "xlock", "alice", "authenticate"], as: HostFixture.root)
         try first.expect(SignetFixture.invitation)
         let second = try host.terminal(["su", "bob", "-c", "id -un"], as: HostFixture.alice)
-        try second.expect("waiting: xlock (alice) is using the reader")
+        try second.expect("waiting: xlock (alice, pts/")
         first.signal(SIGKILL)
         try second.expectInvitation()
         try signet.touch(Touch.bob)

@@ -41,6 +41,12 @@ extension DemoSet {
     private static func stale(_ set: DemoSet) throws {
         set.screen.act("root sets another one with chpasswd")
         try set.shell("echo 'alice:another password' | chpasswd -c SHA512")
+        let first = try set.login()
+        try set.see("the password was set without the old one", on: first)
+        try set.see("Password: ", on: first)
+        set.screen.act("alice types the new password, once")
+        try first.sendLine("another password")
+        try set.desktop(first, "keyring state", shows: "the keyring is locked")
         let terminal = try set.login()
         try set.see("the login password has changed: run 'signet enable --keyring'", on: terminal)
         try set.see(orPassword, on: terminal)
@@ -50,6 +56,7 @@ extension DemoSet {
         try set.check("no wrong password was counted", failures == 0, came: "\(failures)")
         set.screen.act("root changes it back")
         try set.shell("echo \"alice:\(HostFixture.alice.password)\" | chpasswd -c SHA512")
+        try set.shell("signet enable --account alice >/dev/null")
     }
 
     /// alice sits down at a terminal that asks her to log in.

@@ -47,13 +47,17 @@ struct VirtualDaemon {
         guard isUnderstood else { return 2 }
         guard areReadersElsewhere || startReaders() else { return 1 }
         guard let failpoint else {
-            _exit(Program.run(paths: paths, foreground: true, clock: clock, witness: witness, absence: absence))
+            _exit(
+                Program.run(
+                    paths: paths, foreground: true, clock: clock, witness: witness, absence: absence
+                ))
         }
         guard let point = try? Failpoint(path: failpoint) else { return 2 }
         let faults = DurableFaults { (_, name) throws(SystemFault) in try point.pass(name) }
         _exit(
             Program.run(
-                paths: paths, foreground: true, clock: clock, faults: faults, witness: witness, absence: absence))
+                paths: paths, foreground: true, clock: clock, faults: faults, witness: witness,
+                absence: absence))
     }
 
     /// Has the process of the readers started as systemd does it, whenever the daemon asks.

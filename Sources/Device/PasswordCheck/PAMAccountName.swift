@@ -7,7 +7,9 @@ enum PAMAccountName {
     /// with `-`, so that it cannot be mistaken for an option.
     static func isAcceptable(_ name: String) -> Bool {
         let bytes = name.utf8
-        guard (1...255).contains(bytes.count), bytes.first != UInt8(ascii: "-") else { return false }
+        guard (1...255).contains(bytes.count), bytes.first != UInt8(ascii: "-") else {
+            return false
+        }
         return bytes.allSatisfy { byte in
             byte >= 0x20 && byte != 0x7f && byte != UInt8(ascii: ":") && byte != UInt8(ascii: "/")
         }

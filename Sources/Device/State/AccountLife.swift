@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Domain
+import LoginProtocol
 import Posix
 import Sealing
 import SignedFormats
@@ -239,8 +240,9 @@ extension AccountState {
     /// When the password, or root, last vouched for the fingers, as far as the records show it.
     func lastVouched() throws(StoreFault) -> Instant {
         let created = try record().created
-        guard case .sealed(let credential)? = try directory.record(
-            CredentialStore.name, as: CredentialRecord.self)
+        guard
+            case .sealed(let credential)? = try directory.record(
+                CredentialStore.name, as: CredentialRecord.self)
         else { return created }
         return max(created, credential.created)
     }
@@ -250,6 +252,8 @@ extension AccountState {
     /// Changes nothing. Marks that are missing or damaged show nothing: the account counts as
     /// replaced, until the password is given.
     package func life(seen evidence: AccountEvidence) throws(StoreFault) -> AccountLife {
+        // Nothing opens then, marks included, and the credential says so.
+        if try isOfAnotherSecret() { return .same }
         let marks: LifeMarks?
         do throws(StoreFault) {
             marks = try directory.record(LifeMarks.name)
@@ -258,6 +262,19 @@ extension AccountState {
             return .replaced
         }
         return try marks?.judge(evidence, account: sealedName, uid: uid, host: host) ?? .replaced
+    }
+
+    /// Whether the credential was sealed with another secret of the machine, or was destroyed for
+    /// that reason.
+    private func isOfAnotherSecret() throws(StoreFault) -> Bool {
+        switch try directory.record(CredentialStore.name, as: CredentialRecord.self) {
+        case .sealed(let credential)?:
+            do throws(VaultError) {
+                return credential.host != (try host.identifier())
+            } catch { throw .vault(error) }
+        case .destroyed(let cause, _)?: return cause == .hostSecretChanged
+        case .changing, .disabled, nil: return false
+        }
     }
 
     /// Whether the home directory does not show that the account is another one.

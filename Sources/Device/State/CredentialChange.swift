@@ -168,7 +168,9 @@ extension CredentialStore {
     /// Adds the public key to the list of all keys that the account ever had.
     private func register(_ credential: SealedCredential) throws(StoreFault) {
         var all = try signers()
-        all += RegisteredSigner.principal(account.name) + RegisteredSigner.options + publicLine(of: credential)
+        all +=
+            RegisteredSigner.principal(account.name) + RegisteredSigner.options
+            + publicLine(of: credential)
         guard all.count <= Self.signersLimit else {
             throw .damaged(path: account.directory.path + "/" + Self.signersName)
         }

@@ -88,7 +88,8 @@ package struct StateDirectory: Sendable {
             host = try HostSecret.load(credentials: credentials, state: places.secrets)
         } catch { throw .hostSecret(error) }
         let state = StateDirectory(
-            witness: witness, device: device, host: host, rootPin: RootPinFile(directory: places.secrets),
+            witness: witness, device: device, host: host,
+            rootPin: RootPinFile(directory: places.secrets),
             owners: PrintOwners(directory: places.stored),
             templateKeys: try TemplateKeys(directory: places.templateKeys, host: host),
             comparisons: EnrolmentComparisonStore(

@@ -47,7 +47,8 @@ extension StoreFault {
         switch self {
         case .damaged, .file(.untrusted), .file(.tooLarge): true
         case .file(.system), .file(.badName), .newerVersion, .anotherAccount, .anotherLife,
-            .unsupportedName, .unknownPrint, .tooManyPrints, .tooManyStoredPrints, .readerNameTooLong, .hostSecret,
+            .unsupportedName, .unknownPrint, .tooManyPrints, .tooManyStoredPrints,
+            .readerNameTooLong, .hostSecret,
             .changedMeanwhile, .vault, .closed, .othersClosed:
             false
         }

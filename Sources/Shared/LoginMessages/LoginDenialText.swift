@@ -49,17 +49,11 @@ extension LoginDenial {
         case .storage: storageText
         case .tooManyRequests: "too many requests. Wait a moment and try again"
         case .badRequest: "the request was not understood, or is not possible now"
-        case .notServed:
-            "fingerprint login is turned off for \(account) in signet.conf: \(reported)"
+        case .notServed: notServedText(account)
         case .inBackground:
             "the request came from the background, where no touch is asked for"
-        case .notAtMachine:
-            "a fingerprint is not accepted here: \(detail: reported). Use the password"
-        case .otherRequester:
-            """
-            \(reported) asked for this, but a fingerprint can only confirm requests made by \
-            \(account): use the password
-            """
+        case .notAtMachine: notAtMachineText
+        case .otherRequester: otherRequesterText(account)
         case .answerTooLate:
             "the touch was not confirmed in time and does not count: try again, or use the password"
         case .changedMeanwhile:
@@ -114,7 +108,7 @@ extension LoginDenial {
         case .passwordOnly: "a finger is being added or deleted: use the password"
         case .settingsNotUnderstood:
             """
-            no finger is asked for until an administrator corrects this: \(reported). Use the \
+            no finger is asked for until an administrator corrects this: \(subject ?? []). Use the \
             password; see 'signet config --check'
             """
         }
@@ -126,8 +120,29 @@ extension LoginDenial {
         return subject
     }
 
-    /// The daemon's detail, for reasons that always have one.
-    private var reported: Bytes { subject ?? [] }
+    private var notAtMachineText: Text {
+        guard let told else { return "a fingerprint is not accepted here: use the password" }
+        return "a fingerprint is not accepted here: \(detail: told). Use the password"
+    }
+
+    private func otherRequesterText(_ account: AccountName) -> Text {
+        guard let told else {
+            return "a fingerprint can only confirm requests made by \(account): use the password"
+        }
+        return """
+            \(told) asked for this, but a fingerprint can only confirm requests made by \
+            \(account): use the password
+            """
+    }
+
+    private func notServedText(_ account: AccountName) -> Text {
+        guard let told else {
+            return """
+                fingerprint login is turned off for \(account) in signet.conf
+                """
+        }
+        return "fingerprint login is turned off for \(account) in signet.conf: \(told)"
+    }
 
     private var vaultText: Text {
         guard let told else {

@@ -94,7 +94,8 @@ package struct ReceiptChain {
         else { throw .malformed(index: count) }
         // An account that was renamed has receipts with each of its names.
         guard
-            statement.account == account || signers.contains(where: { $0.account == statement.account }),
+            statement.account == account
+                || signers.contains(where: { $0.account == statement.account }),
             statement.uid == uid
         else { throw .anotherAccount(index: count) }
         let signer = RegisteredSigner(

@@ -81,7 +81,8 @@ package struct HomeMark: Equatable, Sendable {
         var best: (point: [UInt8], type: String)?
         for line in table.split(separator: UInt8(ascii: "\n")) {
             let words = line.split(separator: UInt8(ascii: " "))
-            guard words.count > 6, let dash = words.dropFirst(6).firstIndex(of: [UInt8(ascii: "-")]),
+            guard words.count > 6,
+                let dash = words.dropFirst(6).firstIndex(of: [UInt8(ascii: "-")]),
                 dash + 1 < words.count
             else { continue }
             let point = unescaped(words[4])

@@ -317,7 +317,10 @@ struct SecretCostTests {
         ] as [(UInt32, String)] {
             let run = try signet(
                 ["list", "--account", "alice"],
-                [answering(.print(samplePrint), .done(DoneAnswer(prints: 1, secrets: count)))])
+                [
+                    answering(.print(samplePrint), .done(DoneAnswer(prints: 1, secrets: count))),
+                    answering(.status(sampleStatus)),
+                ])
             #expect(run.output.contains(text))
         }
         var status = sampleStatus

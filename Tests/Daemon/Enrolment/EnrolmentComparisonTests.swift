@@ -167,6 +167,8 @@ extension DaemonTests {
             let text = try String(decoding: Layout.read(record), as: UTF8.self)
             try DaemonFixture.write(
                 text.replacing("name: bin", with: "name: former"), to: record, mode: 0o600)
+            let delete = Request.delete(account: Person.bin.account, finger: nil)
+            #expect(try fixture.ask(delete).done != nil)
             #expect(try fixture.guess("three", .bin).reason == .enrolmentLocked)
         }
 

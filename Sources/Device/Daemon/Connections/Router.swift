@@ -37,7 +37,8 @@ final class Router: Answering {
     private var rateLimitedUsers: Set<UInt32> = []
 
     init(
-        accounts: Accounts, admission: Admission, afterAnswers: AfterAnswers, clock: Clock, desktopUser: String,
+        accounts: Accounts, admission: Admission, afterAnswers: AfterAnswers, clock: Clock,
+        desktopUser: String,
         journal: DecisionJournal,
         passwords: PasswordChecker, recovery: AccountRecovery, refusedAttempts: RefusedAttempts,
         templates: TemplateKeyOpener, handlers: [RequestHandler]
@@ -191,7 +192,8 @@ extension Router {
         }
         guard let account, AccountName(account.name) == name else {
             // What an account has left can be deleted when the account is gone.
-            if request.servesDeparted, client.peer.uid == 0, let departed = accounts.departed(name) {
+            if request.servesDeparted, client.peer.uid == 0, let departed = accounts.departed(name)
+            {
                 return departed
             }
             throw Denial(.unknownAccount)

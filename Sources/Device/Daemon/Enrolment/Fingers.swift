@@ -228,7 +228,8 @@ extension Fingers {
 
     /// Whether the records of the account's uid belong, or may belong, to a former account.
     private func isLeftByAnother(_ account: Account) throws(Denial) -> Bool {
-        if case .some(.none) = try? Account.named(account.name) { return true }
+        // An account that is gone has left all that is there; a look-up that fails shows nothing.
+        if let found = try? [Account.named(account.name)], found == [nil] { return true }
         do throws(StoreFault) {
             _ = try accounts.kept(account)
             return false
@@ -244,7 +245,8 @@ extension Fingers {
     /// too, which are not the successor's.
     ///
     /// Its prints on readers are deleted as well, at the latest when the readers are there again.
-    private func forgetFormer(_ account: Account, client: any Client) async throws(Denial) -> Answer {
+    private func forgetFormer(_ account: Account, client: any Client) async throws(Denial) -> Answer
+    {
         let gone = try accounts.reading(account) { () throws(StoreFault) -> [StoredPrint] in
             guard let left = try accounts.keptOfAnyone(account) else { return [] }
             let removed = try left.prints.draftRemovingAll().removed

@@ -72,7 +72,13 @@ extension RefusedAttempts {
             // Repeated requests must not keep the disk busy.
             guard refusalTimer == nil else { return }
             refusalTimer = Timer(after: Self.refusalPause) { [weak self] in self?.saveRefusals() }
-        } catch { journal.fault(error.description, account: account.name) }
+        } catch {
+            switch error {
+            // The list is the former account's, and the refusal itself is in the journal.
+            case .anotherAccount, .anotherLife: return
+            default: journal.fault(error.description, account: account.name)
+            }
+        }
     }
 
     /// How long a repetition may remain unwritten.
