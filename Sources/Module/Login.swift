@@ -72,7 +72,9 @@ final class Login {
     ) throws(LoginFailure) {
         let registration: RegisteredKey.Registration
         do throws(LoginFailure) {
-            registration = try RegisteredKey.look(for: account, uid: uid)
+            registration = try RegisteredKey.look(for: account, uid: uid) { name in
+                application.uid(of: name) != nil
+            }
         } catch {
             if case .declined = error {
                 try Offer.note(self, application: application, options: options)

@@ -26,9 +26,13 @@ struct RegisteredKey {
     ///
     /// The daemon writes `UID.pub` when it issues a credential, and `UID.off` when it destroys one.
     ///
+    /// - Parameter isKnown: whether the system has an account of a name. A key of an account that is
+    ///   gone was left by a renaming or a deletion, and the daemon knows the reason.
     /// - Throws: `.declined` if nothing was ever registered or the directory cannot be read,
-    ///   `.refused` if the file is not trusted or malformed.
-    static func look(for account: AccountName, uid: UInt32) throws(LoginFailure) -> Registration {
+    ///   `.refused` if the file is not trusted, malformed, or another account's.
+    static func look(
+        for account: AccountName, uid: UInt32, isKnown: (AccountName) -> Bool = { _ in true }
+    ) throws(LoginFailure) -> Registration {
         let number = Decimal.encode(UInt64(uid))
         do throws(TrustedPath.Fault) {
             let keys = try TrustedPath.directory(directory.bytes)
@@ -36,8 +40,10 @@ struct RegisteredKey {
                 let line = try TrustedPath.contents(
                     of: number + StaticString(".pub").bytes, in: keys,
                     cap: SSHPublicKey.maximumLineLength)
-                guard let key = try parse(line, account: account) else { return .switchedOff }
-                return .key(key)
+                let (key, name) = try parse(line)
+                guard name != account else { return .key(key) }
+                guard !isKnown(name) else { throw .untrusted }
+                return .switchedOff
             } catch .absent {
                 if TrustedPath.isPresent(number + StaticString(".off").bytes, in: keys) {
                     return .switchedOff
@@ -53,17 +59,16 @@ struct RegisteredKey {
         }
     }
 
-    /// Parses the key's file, whose comment must be `signet:ACCOUNT:CREDENTIAL`; nil if that is
-    /// another account, as after a renaming: the daemon knows what to do then.
+    /// Parses the key's file, whose comment is `signet:ACCOUNT:CREDENTIAL`.
     private static func parse(
-        _ line: Bytes, account: AccountName
-    ) throws(TrustedPath.Fault) -> RegisteredKey? {
+        _ line: Bytes
+    ) throws(TrustedPath.Fault) -> (key: RegisteredKey, account: AccountName) {
         guard let (key, comment) = try? SSHPublicKey.parse(line: line) else { throw .untrusted }
         let words = comment.parts(between: UInt8(ascii: ":"))
         guard words.count == 3, words[0] == StaticString("signet").bytes,
             let name = PercentEncoding.decode(words[1]),
             let credential = CredentialID(hexadecimal: words[2])
         else { throw .untrusted }
-        return name == account.bytes ? RegisteredKey(key: key, credential: credential) : nil
+        return (RegisteredKey(key: key, credential: credential), AccountName(name))
     }
 }

@@ -29,8 +29,9 @@ struct DoctorTests {
         let names = Set(Layout.entries(of: fixture.file("")))
         #expect(
             names == [
-                "account", "counter", "credential", "keyring", "lockout", "lost-prints",
-                "mac-tokens", "prints", "receipts", "refusals", "secrets", "servers", "signers",
+                "account", "counter", "credential", "keyring", "life", "lockout",
+                "lost-prints", "mac-tokens", "prints", "receipts", "refusals", "secrets", "servers",
+                "signers",
             ])
         #expect(Layout.entries(of: fixture.file("servers")).contains { $0.hasSuffix(".verdict") })
         let all = Set(Layout.entries(of: fixture.scratch.at("private")))

@@ -67,7 +67,11 @@ struct FingerAndPasswordTests {
     @Test("^C at the password ends sudo, and no finger is asked for")
     func interrupted() throws {
         let terminal = try sudo()
-        try terminal.control(.c)
+        // sudo misses one that comes between its prompt and its wait for the answer.
+        while terminal.ended == nil {
+            try? terminal.control(.c)
+            _ = try? terminal.expectEnd(within: .seconds(1))
+        }
         #expect(try terminal.expectEnd() != .exited(0))
         #expect(!terminal.transcript.contains(SignetFixture.invitation))
         #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })

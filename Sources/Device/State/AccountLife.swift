@@ -267,7 +267,14 @@ extension AccountState {
     /// Whether the credential was sealed with another secret of the machine, or was destroyed for
     /// that reason.
     private func isOfAnotherSecret() throws(StoreFault) -> Bool {
-        switch try directory.record(CredentialStore.name, as: CredentialRecord.self) {
+        let record: CredentialRecord?
+        do throws(StoreFault) {
+            record = try directory.record(CredentialStore.name)
+        } catch {
+            guard error.isAboutContent else { throw error }
+            return false
+        }
+        switch record {
         case .sealed(let credential)?:
             do throws(VaultError) {
                 return credential.host != (try host.identifier())

@@ -143,7 +143,7 @@ struct StatusTests {
                 ["invalidated"], nil
             ),
             (
-                reset, "the password was set without the old one. Log in with it once\n",
+                reset, "the password was set without the old one. Log in with the password once\n",
                 ["invalidated"], "signet enable"
             ),
             (
