@@ -110,14 +110,14 @@ extension DemoSet {
     }
 
     private static func steal(_ set: DemoSet, _ elsewhere: DemoSet) throws {
-        set.screen.act("a thief copies /var/lib/signet to another machine")
+        set.screen.act("a thief copies /var/lib/signet and /etc/shadow to another machine")
         let state = "/var/lib/signet"
-        let copy = try Program(
-            Command([
-                "cp", "-a", set.host.path(state) + "/.", elsewhere.host.path(state),
-            ])
-        ).expectEnd(within: patience)
-        try set.check("everything was copied", copy.succeeded, came: copy.errors)
+        for (file, place) in [(state + "/.", state), ("/etc/shadow", "/etc/shadow")] {
+            let copy = try Program(
+                Command(["cp", "-a", set.host.path(file), elsewhere.host.path(place)])
+            ).expectEnd(within: patience)
+            try set.check("\(place) was copied", copy.succeeded, came: copy.errors)
+        }
         try elsewhere.signet.start()
         try elsewhere.giveUp(try elsewhere.seeAnotherTPM(), who: "the thief")
         try elsewhere.trustTPM()
