@@ -7,7 +7,7 @@ import Posix
 import Systemd
 
 // A terminal proves nothing by itself: any program can make one, and show what is written there to
-// somebody elsewhere. What counts is the program at its other end, which is the parent of the
+// a user elsewhere. What counts is the program at its other end, which is the parent of the
 // process that leads the terminal's session. `fdinfo` of a master would tell it too, but the kernel
 // shows that only to CAP_SYS_PTRACE, which signetd does not have.
 
@@ -26,7 +26,7 @@ struct TerminalFinding: Sendable {
 
 /// The programs that terminals belong to, as they call themselves (comm of proc(5)).
 ///
-/// A program may call itself anything, so the names keep out what serves somebody else, and not
+/// A program may call itself anything, so the names keep out what serves another user, and not
 /// what is meant to deceive: that runs as the user, and could as well type into the user's own
 /// terminals.
 enum TerminalProgram: Sendable {

@@ -7,7 +7,7 @@ import Sealing
 import SignedFormats
 
 // An enrolment belongs to one life of an account. A name and a uid outlive the account that had
-// them: whoever gets them next must not inherit what the former fingers open. So the state keeps
+// them: the next account that gets them must not inherit what the former fingers open. So the state keeps
 // marks that a successor cannot have by accident, and each request compares them.
 
 /// What can be seen of an account now that tells it from an earlier account of its name and uid.
@@ -60,7 +60,7 @@ package struct LifeWitness: Sendable {
 package enum AccountLife: Equatable, Sendable {
     case same
     /// It has its home directory, but another password, and the old one was not given for that:
-    /// root has set it, or somebody got the account with all that is in its home.
+    /// root has set it, or the account was given to another user with all that is in its home.
     case passwordReplaced
     /// Nothing shows that it is the same account.
     case replaced
@@ -68,7 +68,7 @@ package enum AccountLife: Equatable, Sendable {
 
 /// The record `life`: the marks of an account's life, authenticated with the host secret.
 ///
-/// The password field is kept as a digest that nobody can compute without the host secret. A record
+/// The password field is kept as a digest that cannot be computed without the host secret. A record
 /// that is missing, altered or another account's shows nothing.
 package struct LifeMarks: LineRecord, Equatable {
     enum Field: Equatable {

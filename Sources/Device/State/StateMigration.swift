@@ -42,7 +42,7 @@ extension StateDirectory {
 
     /// Takes the marks of an account that was enrolled before there were any.
     ///
-    /// They are taken as found, so that nobody has to give the password because of the new version.
+    /// They are taken as found, so that no user has to give the password because of the new version.
     /// An account whose home and password are both younger than its last change of fingers gets
     /// none: it counts as replaced until the password is given. So does one whose name differs.
     private func mark(_ uid: UInt32) throws(StoreFault) {

@@ -124,7 +124,8 @@ extension Accounts {
         state.look(AccountName(account.name), uid: account.uid)
     }
 
-    /// Opens the records of an account's uid, whoever enrolled; nil if there are none.
+    /// Opens the records of an account's uid, also if a former account enrolled; nil if there are
+    /// none.
     ///
     /// Only for what is right for a successor, too: to turn login by finger off, and to delete what
     /// the former account has left.
@@ -138,7 +139,8 @@ extension Accounts {
     func adopt(_ account: Account, because reason: String) throws(StoreFault) {
         guard let found = try keptOfAnyone(account) else { return }
         let name = AccountName(account.name)
-        let (life, seen) = (try found.life(seen: evidence(of: account)), evidence(of: account))
+        let seen = evidence(of: account)
+        let life = try found.life(seen: seen)
         try found.adopted(by: name, seen: seen, now: instant)
         if found.name != name || life != .same {
             let former = String(decoding: found.name.bytes, as: UTF8.self)

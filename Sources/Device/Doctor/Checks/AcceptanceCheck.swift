@@ -11,7 +11,7 @@ struct AcceptanceCheck {
     /// Whether everything was examined, so that an entry without a finding has none.
     let isComplete: Bool
 
-    /// Findings that nobody can accept: anyone can log in, or no settings are in force.
+    /// Findings that cannot be accepted: anyone can log in, or no settings are in force.
     static let unacceptable: Set<String> = [
         "stack-open", "configuration-refused", "accept-unused", "accept-malformed",
     ]
