@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Glibc
 import LoginProtocol
 import TestSupport
 import Testing
@@ -146,7 +147,13 @@ extension DaemonTests {
             #expect(denial.reason == .invalidated && denial.cause == .accountReplaced)
             let request = Request.enroll(account: Self.name, finger: .leftIndex, readerID: nil)
             #expect(try fixture.ask(request).reason == .invalidated)
+            // A server's token for the former account's session goes with the rest.
+            let tokens = fixture.directory + "/tokens"
+            #expect(unsafe mkdir(tokens, 0o700) == 0 || errno == EEXIST)
+            let token = "\(tokens)/\(Person.daemon.uid)"
+            try DaemonFixture.write("x", to: token, mode: 0o600)
             #expect(try fixture.ask(.delete(account: Self.name, finger: nil)).done != nil)
+            #expect(unsafe access(token, F_OK) != 0)
             let enrolled = try fixture.enrol(.daemon, .leftIndex, as: "two")
             #expect(enrolled.done?.prints == 1)
             #expect(try fixture.login(.daemon, with: "one").reason == .noMatch)

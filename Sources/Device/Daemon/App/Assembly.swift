@@ -99,7 +99,8 @@ struct Assembly {
         )
         let fingers = Fingers(
             journal: journal, readers: readers, state: state, accounts: accounts, changes: changes,
-            upkeep: upkeep, coverage: coverage, templates: templates, touches: touches)
+            upkeep: upkeep, coverage: coverage, sessionTokens: sessionTokens, templates: templates,
+            touches: touches)
         let enrolments = Enrolments(
             boot: boot, clock: clock, gate: gate, journal: journal, queue: queue, readers: readers,
             settings: settings, state: state, accounts: accounts, credentials: credentials,

@@ -22,13 +22,14 @@ final class Fingers {
     let changes: FingerChanges
     let upkeep: ReaderUpkeep
     let coverage: StorageCoverage
+    let sessionTokens: SessionTokens
     let templates: TemplateKeyOpener
     let touches: Touches
 
     init(
         journal: DecisionJournal, readers: ReaderPool, state: StateDirectory, accounts: Accounts,
         changes: FingerChanges, upkeep: ReaderUpkeep, coverage: StorageCoverage,
-        templates: TemplateKeyOpener, touches: Touches
+        sessionTokens: SessionTokens, templates: TemplateKeyOpener, touches: Touches
     ) {
         self.journal = journal
         self.readers = readers
@@ -37,6 +38,7 @@ final class Fingers {
         self.changes = changes
         self.upkeep = upkeep
         self.coverage = coverage
+        self.sessionTokens = sessionTokens
         self.templates = templates
         self.touches = touches
     }
@@ -247,6 +249,7 @@ extension Fingers {
     /// Its prints on readers are deleted as well, at the latest when the readers are there again.
     private func forgetFormer(_ account: Account, client: any Client) async throws(Denial) -> Answer
     {
+        sessionTokens.forgetToken(of: account)
         let gone = try accounts.reading(account) { () throws(StoreFault) -> [StoredPrint] in
             guard let left = try accounts.keptOfAnyone(account) else { return [] }
             let removed = try left.prints.draftRemovingAll().removed
