@@ -109,7 +109,7 @@ private func onServer(
     try await body(ServerFixture())
 }
 
-@Suite("an object on a bus", .timeLimit(.minutes(2)))
+@Suite("an object on a bus", .timeLimit(.minutes(5)))
 struct BusServerTests {
     @Test("answers a call with values, and knows the caller by the name that the bus wrote")
     func answers() async throws {

@@ -58,7 +58,7 @@ private func onBus(_ body: @ServiceActor (BusFixture) async throws -> Void) asyn
     try await body(BusFixture())
 }
 
-@Suite("a connection to a message bus", .timeLimit(.minutes(2)))
+@Suite("a connection to a message bus", .timeLimit(.minutes(5)))
 struct BusTests {
     @Test("a method is called, and its answer comes in the form that was asked for")
     func call() async throws {
@@ -228,7 +228,7 @@ struct BusTests {
     }
 }
 
-@Suite("signals of a bus", .timeLimit(.minutes(2)))
+@Suite("signals of a bus", .timeLimit(.minutes(5)))
 struct BusSignalTests {
     @Test("a signal is heard from its sender, until the subscription is released")
     func heard() async throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Gate
 
-@Suite("two requests for one account", .serialized, .timeLimit(.minutes(1)))
+@Suite("two requests for one account", .serialized, .timeLimit(.minutes(5)))
 struct ContentionTests {
     init() { MainLoop.runInBackground() }
 

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Gate
 
-@Suite("the gate for passwords", .serialized, .timeLimit(.minutes(1)))
+@Suite("the gate for passwords", .serialized, .timeLimit(.minutes(5)))
 struct PasswordGateTests {
     init() { MainLoop.runInBackground() }
 

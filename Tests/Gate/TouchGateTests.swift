@@ -11,7 +11,7 @@ import Testing
 
 @testable import Gate
 
-@Suite("the gate", .serialized, .timeLimit(.minutes(1)))
+@Suite("the gate", .serialized, .timeLimit(.minutes(5)))
 struct TouchGateTests {
     init() { MainLoop.runInBackground() }
 

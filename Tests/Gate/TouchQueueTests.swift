@@ -24,7 +24,7 @@ private final class Record {
     }
 }
 
-@Suite("the queue at the readers", .serialized, .timeLimit(.minutes(1)))
+@Suite("the queue at the readers", .serialized, .timeLimit(.minutes(5)))
 struct TouchQueueTests {
     init() { MainLoop.runInBackground() }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gate
 
-@Suite("a turn", .timeLimit(.minutes(1))) struct TurnTests {
+@Suite("a turn", .timeLimit(.minutes(5))) struct TurnTests {
     init() { MainLoop.runInBackground() }
 
     private enum Refusal: Error { case some }

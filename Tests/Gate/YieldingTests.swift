@@ -9,7 +9,7 @@ import Testing
 
 @testable import Gate
 
-@Suite("an enrolment during which the reader is not touched", .serialized, .timeLimit(.minutes(1)))
+@Suite("an enrolment during which the reader is not touched", .serialized, .timeLimit(.minutes(5)))
 struct YieldingTests {
     init() { MainLoop.runInBackground() }
 

@@ -2,7 +2,7 @@
 import MainContext
 import Testing
 
-@Suite("work begun ahead", .serialized, .timeLimit(.minutes(1)))
+@Suite("work begun ahead", .serialized, .timeLimit(.minutes(5)))
 struct AheadTests {
     init() { MainLoop.runInBackground() }
 

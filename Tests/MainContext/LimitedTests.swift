@@ -2,7 +2,7 @@
 import MainContext
 import Testing
 
-@Suite("a limited step", .serialized, .timeLimit(.minutes(1)))
+@Suite("a limited step", .serialized, .timeLimit(.minutes(5)))
 struct LimitedTests {
     init() { MainLoop.runInBackground() }
 

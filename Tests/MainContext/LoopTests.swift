@@ -45,7 +45,7 @@ private final class Pipe: Sendable {
     }
 }
 
-@Suite("main contexts as executors", .serialized, .timeLimit(.minutes(1)))
+@Suite("main contexts as executors", .serialized, .timeLimit(.minutes(5)))
 struct ExecutorTests {
     init() { loop() }
 
@@ -137,7 +137,7 @@ extension Pipe {
     }
 }
 
-@Suite("timers", .serialized, .timeLimit(.minutes(1)))
+@Suite("timers", .serialized, .timeLimit(.minutes(5)))
 struct TimerTests {
     init() { loop() }
 
@@ -204,7 +204,7 @@ struct TimerTests {
     }
 }
 
-@Suite("file watches", .serialized, .timeLimit(.minutes(1)))
+@Suite("file watches", .serialized, .timeLimit(.minutes(5)))
 struct FileWatchTests {
     init() { loop() }
 
@@ -280,7 +280,7 @@ struct FileWatchTests {
     }
 }
 
-@Suite("signals", .serialized, .timeLimit(.minutes(1)))
+@Suite("signals", .serialized, .timeLimit(.minutes(5)))
 struct SignalTests {
     init() { loop() }
 
@@ -305,7 +305,7 @@ struct SignalTests {
     }
 }
 
-@Suite("GIO calls", .timeLimit(.minutes(1)))
+@Suite("GIO calls", .timeLimit(.minutes(5)))
 struct GioCallTests {
     @Test("a call on a thread without a main context is not made, and this is reported")
     func elsewhere() async {

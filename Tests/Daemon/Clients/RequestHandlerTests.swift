@@ -12,7 +12,7 @@ import Testing
 
 @testable import Daemon
 
-@Suite("The handlers of requests", .timeLimit(.minutes(1)))
+@Suite("The handlers of requests", .timeLimit(.minutes(5)))
 struct RequestHandlerTests {
     private let scratch: Scratch
     private let examiner = PresenceExaminer(Configuration())

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Daemon
 
-@Suite("tokens that lie in files", .serialized, .timeLimit(.minutes(1)))
+@Suite("tokens that lie in files", .serialized, .timeLimit(.minutes(5)))
 struct TokenFileTests {
     private let scratch: Scratch
     private var path: String { scratch.at("tokens") }

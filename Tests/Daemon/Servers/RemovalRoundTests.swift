@@ -4,7 +4,7 @@ import Testing
 
 @testable import Daemon
 
-@Suite("The rounds that report removals to servers", .timeLimit(.minutes(1)))
+@Suite("The rounds that report removals to servers", .timeLimit(.minutes(5)))
 struct RemovalRoundTests {
     /// Rounds of which the first one meets requests while it is under way.
     @ServiceActor
