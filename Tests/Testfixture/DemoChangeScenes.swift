@@ -27,6 +27,11 @@ extension DemoSet {
             title: "alice lifts the lockout",
             about: "She proves her identity with the password, and need not wait.",
             play: unlock),
+        DemoScene(
+            title: "The successor of a deleted account is asked for the password",
+            about: "bob has left, and somebody new got his name and his number. The fingers that "
+                + "bob enrolled open nothing for either of them.",
+            play: successor),
     ]
 
     /// Where alice's templates are.
@@ -150,5 +155,32 @@ extension DemoSet {
         try set.seeInvitation(terminal)
         try set.touch(.aliceRight)
         try set.seeRoot(terminal)
+    }
+
+    private static func successor(_ set: DemoSet) throws {
+        let successor = Account(
+            name: HostFixture.bob.name, uid: HostFixture.bob.uid, password: "the successor's own")
+        set.screen.act("root deletes bob's account, and makes a new one with its name and number")
+        try set.shell(
+            """
+            userdel -r bob && useradd -m -s /bin/bash -u \(successor.uid) bob \
+            && echo "bob:\(successor.password)" | chpasswd -c SHA512 -s 1000
+            """)
+        set.screen.act("the new bob is at the machine")
+        try set.host.show(.session(of: HostFixture.bob))
+        let su = try set.bob("su", "bob", "-c", "whoami")
+        try set.see("the account was renamed or replaced", on: su)
+        try set.see("Password: ", on: su)
+        try set.check("no finger was requested", su) { !$0.contains("touch the reader") }
+        set.screen.act("bob types his password")
+        try su.sendLine(successor.password)
+        try set.see("bob\r\n", on: su)
+        try set.end(su, "the password works")
+        let deletion = try set.bob("signet", "delete", "--all")
+        try set.see("Password of bob: ", on: deletion)
+        set.screen.act("bob types his password")
+        try deletion.sendLine(successor.password)
+        try set.end(deletion, "what the former bob has left is gone")
+        try set.host.show(.session(of: HostFixture.alice))
     }
 }
