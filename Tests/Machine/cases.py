@@ -58,9 +58,9 @@ MODELS = {"bookworm": "goodixmoc", "trixie": "elanmoc"}
 STAGES = {"goodixmoc": 12, "elanmoc": 9, "synaptics": 8, "fpcmoc": 12}
 
 
-def enroll(machine, finger="alice-right", which="right-index"):
+def enroll(machine, finger="alice-right", which="right-index", name="alice"):
     machine.begin(f"signet enroll {which}")
-    machine.see("Password of alice:")
+    machine.see(f"Password of {name}:")
     machine.type(PASSWORD + "\n")
     machine.see("touch the reader")
     for _ in range(STAGES[MODELS[machine.release]]):
@@ -165,7 +165,8 @@ def enrolment(machine):
     shown = enroll(machine)
     expect("next, run as root: pam-auth-update --enable signet" in shown, shown)
     machine.root("pam-auth-update --enable signet")
-    said = machine.root("runuser -u alice -- signet status")
+    machine.begin("signet status")
+    said = machine.end(0)
     expect("fingerprint login works for alice" in said, said)
 
 
@@ -446,6 +447,44 @@ def lingering(machine):
     said = by_user_manager(machine)
     expect("no active session at a seat" in said, said)
     machine.root("loginctl disable-linger alice")
+    machine.log_in("alice")
+
+
+@case("a deleted account: its successor gets no touch, and userdel's hook deletes its fingers")
+def successor(machine):
+    hook = "/etc/shadow-maint/userdel-post.d/signet"
+    make = f"useradd -m -u 1777 -s /bin/bash carol && echo 'carol:{PASSWORD}' | chpasswd"
+    left = "ls /var/lib/signet/private/accounts/1777 /var/lib/signet/keys/1777.pub"
+    machine.root(make)
+    for is_hooked in (False, True):
+        machine.type("exit\n")
+        machine.see("login: ?$", 90)
+        machine.log_in("carol", PASSWORD)
+        enroll(machine, finger="carol-right", name="carol")
+        machine.begin("su carol -c 'id -un'")
+        machine.see("or type the password:")
+        machine.reader.touch("carol-right")
+        machine.end(0)
+        machine.type("exit\n")
+        machine.see("login: ?$", 90)
+        wait_for("carol's processes do not end", 90,
+                 lambda: machine.root("pgrep -u carol; true") == "")
+        if not is_hooked:
+            machine.root(f"mv {hook} /srv/hook")
+        machine.root("userdel -r carol")
+        if is_hooked:
+            expect(machine.status(left)[0] != 0, "userdel's hook deleted nothing")
+            break
+        machine.root(f"mv /srv/hook {hook}; {make}")
+        machine.log_in("carol", PASSWORD)
+        expect("renamed or replaced" in machine.screen(), machine.screen())
+        machine.begin("su carol -c 'id -un'")
+        shown = machine.see("Password: ")
+        expect("touch the reader" not in shown, shown)
+        machine.type(PASSWORD + "\n")
+        machine.end(0)
+        machine.root("signet delete --all --account carol")
+        expect(machine.status(left)[0] != 0, "'signet delete --all' left something")
     machine.log_in("alice")
 
 
