@@ -117,6 +117,12 @@ package struct PrintStore: Sendable {
         return found
     }
 
+    /// The fingers of the listed prints, by their list, which needs no key; nil for one that a damaged
+    /// print was of.
+    package func fingers() throws(StoreFault) -> [Finger?] {
+        try account.record().prints.map(\.finger)
+    }
+
     /// Returns the number of listed prints, whether they open or not.
     package func count() throws(StoreFault) -> Int { try account.record().prints.count }
 

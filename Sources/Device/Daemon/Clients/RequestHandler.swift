@@ -14,8 +14,10 @@ struct RequestHandler: Sendable {
     /// The type of the requests.
     let request: any DaemonRequest.Type
     private let work: Work
-    private var preview: @ServiceActor (Account, any Client) async -> Void = { _, _ in }
+    private var precheck: Precheck?
 
+    private typealias Precheck =
+        @ServiceActor (any DaemonRequest, Account, any Client) async throws(Denial) -> Void
     private typealias Work =
         @ServiceActor (any DaemonRequest, Account?, VerifiedPassword?, any Client)
         async throws(Denial) -> Answer
@@ -34,20 +36,14 @@ struct RequestHandler: Sendable {
 
     /// Creates a handler for a request about an account that uses the account's password.
     ///
-    /// - Parameters:
-    ///   - preview: sends what the client must see before it is asked for the password.
-    ///   - answer: receives nil instead of a password from root, which need not give one unless the
-    ///     password is to be stored.
+    /// - Parameter answer: receives nil instead of a password from root, which need not give one
+    ///   unless the password is to be stored.
     init<Asked: AccountRequest>(
-        showingFirst preview: @escaping @ServiceActor (Account, any Client) async -> Void = {
-            _, _ in
-        },
         _ answer:
             @escaping @ServiceActor (Asked, Account, VerifiedPassword?, any Client)
             async throws(Denial) -> Answer
     ) {
         request = Asked.self
-        self.preview = preview
         work = { (request, account, password, client) throws(Denial) in
             guard let request = request as? Asked, let account else { throw Denial(.badRequest) }
             return try await answer(request, account, password, client)
@@ -65,10 +61,29 @@ struct RequestHandler: Sendable {
         }
     }
 
-    /// Sends what the client must see before it is asked for the password.
+    /// This handler, with a check of the request that comes before the password is asked for.
+    ///
+    /// It throws what the handler would throw with the right password, so that nobody types one in
+    /// vain, and may send what the client must see first. It changes nothing, and what it finds may
+    /// have changed when the handler looks again.
+    func checkingFirst<Asked: AccountRequest>(
+        _ check: @escaping @ServiceActor (Asked, Account, any Client) async throws(Denial) -> Void
+    ) -> RequestHandler {
+        var handler = self
+        handler.precheck = { (request, account, client) throws(Denial) in
+            guard let request = request as? Asked else { throw Denial(.badRequest) }
+            try await check(request, account, client)
+        }
+        return handler
+    }
+
+    /// Refuses a request that no password could make succeed, and shows what the client must see
+    /// before it is asked for one.
     @ServiceActor
-    func showFirst(of account: Account, to client: any Client) async {
-        await preview(account, client)
+    func check(
+        _ request: any DaemonRequest, about account: Account, for client: any Client
+    ) async throws(Denial) {
+        try await precheck?(request, account, client)
     }
 
     /// Serves a request of this handler's type; throws `badRequest` for one of another type.

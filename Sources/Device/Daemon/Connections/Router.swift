@@ -97,7 +97,7 @@ extension Router {
         }
         let account = try account(of: about, rule: request.rule, client: client)
         let handler = try handler(of: request)
-        await handler.showFirst(of: account, to: client)
+        try await handler.check(about, about: account, for: client)
         let password = try await proof(
             request.rule, request: about, account: account, client: client)
         if Swift.type(of: about).readsPrints { await templates.openTemplates(of: account) }

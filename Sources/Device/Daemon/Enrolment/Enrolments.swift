@@ -73,7 +73,27 @@ final class Enrolments {
 
 extension Enrolments {
     /// The handlers for enrolling a finger and for lifting lockouts.
-    var handlers: [RequestHandler] { [RequestHandler(enroll), RequestHandler(unlock)] }
+    var handlers: [RequestHandler] { [RequestHandler(enroll).checkingFirst(check), RequestHandler(unlock)] }
+
+    /// Throws what no password could change: `accountNameUnusable`, the denial of a place from which
+    /// no finger is enrolled, `tooManyFingers`, `noReader`, or a reader's fault.
+    func check(
+        _ request: EnrollRequest, account: Account, client: any Client
+    ) async throws(Denial) {
+        try accounts.checkName(of: account)
+        let plan = guards.plan(for: EnrollRequest.self, account: account, milliseconds: .max)
+        _ = try await guards.admit(plan, client: client)
+        try checkRoom(account, finger: request.finger)
+        _ = try await reader(for: request)
+    }
+
+    /// The reader on which to enrol; throws `noReader` if it is not there.
+    private func reader(for request: EnrollRequest) async throws(Denial) -> ReaderDescription {
+        do throws(ReaderFault) {
+            if let reader = try await readers.choose(request.readerID) { return reader }
+        } catch { throw Denial(of: error) }
+        throw Denial(.noReader)
+    }
 
     /// Enrols a finger, in place of an older print of the same finger.
     ///
@@ -111,11 +131,7 @@ extension Enrolments {
         // The new finger is compared with the fingers of all accounts.
         await templates.openAllTemplates()
         await upkeep.tidyReaders()
-        let chosen: ReaderDescription?
-        do throws(ReaderFault) {
-            chosen = try await readers.choose(request.readerID)
-        } catch { throw Denial(of: error) }
-        guard let reader = chosen else { throw Denial(.noReader) }
+        let reader = try await reader(for: request)
         let end = clock.sinceBoot() + limit
         try checkRoom(account, finger: finger)
         // Check this now, so that no finger is scanned for a print that could not be sealed.

@@ -46,7 +46,21 @@ final class Fingers {
 
 extension Fingers {
     /// The handler for deleting fingers.
-    var handlers: [RequestHandler] { [RequestHandler(delete)] }
+    var handlers: [RequestHandler] { [RequestHandler(delete).checkingFirst(check)] }
+
+    /// Throws `notEnrolled` or `unknownFinger` before a password is given for nothing.
+    func check(
+        _ request: DeleteRequest, account: Account, client _: any Client
+    ) async throws(Denial) {
+        let listed = try accounts.reading(account) { () throws(StoreFault) in
+            try accounts.keptOfAnyone(account)?.prints.fingers()
+        }
+        guard let listed else { throw Denial(.notEnrolled) }
+        guard let finger = request.finger, !listed.contains(nil), !listed.contains(finger) else {
+            return
+        }
+        throw Denial(.unknownFinger, finger: finger)
+    }
 
     /// Deletes one finger, or all fingers, of an account.
     ///

@@ -58,7 +58,7 @@ final class PrintImport {
 extension PrintImport {
     /// The handler for imports, which shows the files before the password is asked for.
     var handlers: [RequestHandler] {
-        [RequestHandler(showingFirst: showImport, importPrints)]
+        [RequestHandler(importPrints).checkingFirst(showImport)]
     }
 
     /// Imports an account's prints from fprintd, each in one durable step, and sends the outcome
@@ -98,7 +98,12 @@ extension PrintImport {
     /// with that name. The user who gives the password must be able to notice that. It shows no
     /// more than the account may list after the import. Root gives no password and is shown
     /// nothing.
-    func showImport(of account: Account, client: any Client) async {
+    ///
+    /// Throws `accountNameUnusable`.
+    func showImport(
+        _: ImportPrintRequest, account: Account, client: any Client
+    ) async throws(Denial) {
+        try accounts.checkName(of: account)
         guard client.peer.uid != 0, let entries = try? fprintd.entries(of: account.name) else {
             return
         }

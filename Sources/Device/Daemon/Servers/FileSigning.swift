@@ -40,7 +40,8 @@ final class FileSigning {
 extension FileSigning {
     var handlers: [RequestHandler] {
         [
-            RequestHandler(sign), RequestHandler(enableSigning), RequestHandler(disableSigning),
+            RequestHandler(sign), RequestHandler(enableSigning).checkingFirst(checkEnabling),
+            RequestHandler(disableSigning).checkingFirst(checkDisabling),
             RequestHandler(showSigningKey),
         ]
     }

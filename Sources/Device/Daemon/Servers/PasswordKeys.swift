@@ -149,6 +149,17 @@ extension ServerKeys {
 }
 
 extension Servers {
+    /// Throws the denial for a registration whose key for the password cannot be replaced from here.
+    func checkReplacing(
+        _ request: ServerPasswordKeyRequest, account: Account, client: any Client
+    ) async throws(Denial) {
+        guard let url = CanonicalServerURL(request.server) else { throw Denial(.badRequest) }
+        _ = try await keys.goodKey(for: url, account: account)
+        let plan = guards.plan(
+            for: ServerPasswordKeyRequest.self, account: account, milliseconds: .max)
+        try guards.checkPlace(plan, client: client)
+    }
+
     /// Makes a new password key for a registration, in place of the present one or where there is
     /// none.
     ///

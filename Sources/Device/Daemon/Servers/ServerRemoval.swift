@@ -19,13 +19,7 @@ extension Servers {
         _ request: ServerDisableRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         defer { removals.want() }
-        guard let url = CanonicalServerURL(request.server) else { throw Denial(.badRequest) }
-        let those = try await keys.serverKeys(of: account).filter { $0.server == ServerURL(url) }
-        // A registration that was given up before is tried again, unless there is another one at
-        // the same server.
-        guard let key = those.first(where: { $0.state != .removing }) ?? those.first else {
-            throw Denial(.unknownServer, subject: url.bytes)
-        }
+        let (key, url) = try await registration(request, account: account)
         return try await accounts.answering(account) {
             guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
             // Before anything is marked: from here on, cancelling does not restore the
@@ -35,6 +29,27 @@ extension Servers {
                 DoneAnswer(
                     state: try await remove(key, url: url, account: account, kept: kept).state))
         }
+    }
+
+    /// Throws `badRequest` or `unknownServer`.
+    func checkDisabling(
+        _ request: ServerDisableRequest, account: Account, client _: any Client
+    ) async throws(Denial) {
+        _ = try await registration(request, account: account)
+    }
+
+    /// The registration that a request is about.
+    private func registration(
+        _ request: ServerDisableRequest, account: Account
+    ) async throws(Denial) -> (ServerKey, CanonicalServerURL) {
+        guard let url = CanonicalServerURL(request.server) else { throw Denial(.badRequest) }
+        let those = try await keys.serverKeys(of: account).filter { $0.server == ServerURL(url) }
+        // A registration that was given up before is tried again, unless there is another one at
+        // the same server.
+        guard let key = those.first(where: { $0.state != .removing }) ?? those.first else {
+            throw Denial(.unknownServer, subject: url.bytes)
+        }
+        return (key, url)
     }
 
     /// Tells servers about the account's registrations that were given up while they could not be

@@ -55,10 +55,37 @@ final class Servers {
 extension Servers {
     var handlers: [RequestHandler] {
         [
-            RequestHandler(enableServer), RequestHandler(disableServer),
+            RequestHandler(enableServer).checkingFirst(checkEnabling),
+            RequestHandler(disableServer).checkingFirst(checkDisabling),
             RequestHandler(loginServer), RequestHandler(listServers),
-            RequestHandler(replacePasswordKey),
+            RequestHandler(replacePasswordKey).checkingFirst(checkReplacing),
         ]
+    }
+
+    /// Throws what no password could change: `badRequest`, `knownServer`, `tooManyServers`, or the
+    /// denial of a place from which no touch is accepted.
+    func checkEnabling(
+        _ request: ServerEnableRequest, account: Account, client: any Client
+    ) async throws(Denial) {
+        _ = try await url(of: request, account: account)
+        guard request.factor == .finger else { return }
+        let plan = guards.plan(for: ServerEnableRequest.self, account: account, milliseconds: .max)
+        try guards.checkPlace(plan, client: client)
+    }
+
+    /// The server that the account may be registered at now.
+    private func url(
+        of request: ServerEnableRequest, account: Account
+    ) async throws(Denial) -> CanonicalServerURL {
+        guard let url = CanonicalServerURL(request.server),
+            (try? ActivationCode(typed: request.code)) != nil
+        else { throw Denial(.badRequest) }
+        let keys = try await self.keys.serverKeys(of: account)
+        if keys.contains(where: { $0.server == ServerURL(url) && $0.state == .good }) {
+            throw Denial(.knownServer, subject: url.bytes)
+        }
+        guard keys.count < ServerStore.limit else { throw Denial(.tooManyServers) }
+        return url
     }
 
     /// Registers this device at a server: a touch, the activation code, a new key, and its proof.
@@ -76,14 +103,7 @@ extension Servers {
         // Removals of which servers do not know yet are retried in the background, after this and
         // the other requests about servers; the client does not wait for them.
         defer { removals.want() }
-        guard let url = CanonicalServerURL(request.server),
-            (try? ActivationCode(typed: request.code)) != nil
-        else { throw Denial(.badRequest) }
-        let keys = try await self.keys.serverKeys(of: account)
-        if keys.contains(where: { $0.server == ServerURL(url) && $0.state == .good }) {
-            throw Denial(.knownServer, subject: url.bytes)
-        }
-        guard keys.count < ServerStore.limit else { throw Denial(.tooManyServers) }
+        let url = try await url(of: request, account: account)
         let prepared = try await attestations.prepare(
             for: url, code: request.code, factor: request.factor, account: account)
         let matter = try self.keys.ownMatter(

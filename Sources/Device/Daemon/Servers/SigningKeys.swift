@@ -9,6 +9,24 @@ import State
 /// The account's signing key, for files and for challenges of any party; it is never the key that
 /// logs in.
 extension FileSigning {
+    /// Throws `signingKeyExists`, or the denial of a place from which no touch is accepted.
+    func checkEnabling(
+        _: SigningEnableRequest, account: Account, client: any Client
+    ) async throws(Denial) {
+        if let key = try await keys.signingKey(of: account), key.state == .good {
+            throw Denial(.signingKeyExists)
+        }
+        let plan = guards.plan(for: SigningEnableRequest.self, account: account, milliseconds: .max)
+        try guards.checkPlace(plan, client: client)
+    }
+
+    /// Throws `noSigningKey`.
+    func checkDisabling(
+        _: SigningDisableRequest, account: Account, client _: any Client
+    ) async throws(Denial) {
+        guard try await keys.signingKey(of: account) != nil else { throw Denial(.noSigningKey) }
+    }
+
     /// Creates the signing key, after a touch.
     ///
     /// Throws `signingKeyExists` if there is a good one, even if another request created it during

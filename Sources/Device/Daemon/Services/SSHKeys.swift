@@ -49,7 +49,7 @@ extension SSHKeys {
     var handlers: [RequestHandler] {
         [
             RequestHandler(create), RequestHandler(sign), RequestHandler(list),
-            RequestHandler(remove), RequestHandler(allow),
+            RequestHandler(remove).checkingFirst(checkRemoving), RequestHandler(allow),
         ]
     }
 
@@ -80,6 +80,16 @@ extension SSHKeys {
                 $0.shown(fitting: isRevoked ? nil : enrolment.state)
             }
         }
+    }
+
+    /// Throws `unknownSshKey`.
+    func checkRemoving(
+        _ request: SSHRemoveRequest, account: Account, client _: any Client
+    ) async throws(Denial) {
+        let key = try accounts.reading(account) { () throws(StoreFault) in
+            try accounts.kept(account)?.sshKeys.key(request.key)
+        }
+        guard key != nil else { throw Denial(.unknownSshKey) }
     }
 
     /// Destroys a key, without a touch; throws `unknownSshKey` if there is none with this id.

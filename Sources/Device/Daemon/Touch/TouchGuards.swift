@@ -164,6 +164,15 @@ extension TouchGuards {
         return evidence
     }
 
+    /// Throws the denial of a place from which the plan's touch would not be accepted.
+    func checkPlace(_ plan: TouchPlan, client: any Client) throws(Denial) {
+        try inForce.requireUnderstood()
+        guard let rule = plan.rule else { throw Denial(.notPermitted) }
+        if rule.guards.contains(.presence) {
+            _ = try presence(for: plan, rule: rule, client: client)
+        }
+    }
+
     /// Checks the guards of a rule in order; throws the denial of the first that does not pass.
     ///
     /// - Parameter place: judges presence; nil leaves the place open, which only a report may.
