@@ -136,6 +136,8 @@ func programs() -> Package {
             .executable(name: "verify-password", targets: ["verify-password"]),
             // For tests: it takes libusb's place in a daemon of testfixture's.
             .library(name: "playedusb", type: .dynamic, targets: ["PlayedUSB"]),
+            // For tests: a name service that folds case.
+            .library(name: "nss-fold", type: .dynamic, targets: ["NameFold"]),
         ],
         targets: shared(common) + sshProvider(common, linker: []) + [
             // Writes the lists of all commands, requests and the like when they are compiled.
@@ -225,7 +227,7 @@ func programs() -> Package {
                 swiftSettings: common),
             .target(
                 name: "PasswordCheck",
-                dependencies: ["ArgumentSyntax", "CPAM", "LoginMessages", "Posix"],
+                dependencies: ["ArgumentSyntax", "CPAM", "Domain", "LoginMessages", "Posix"],
                 path: "Sources/Device/PasswordCheck", swiftSettings: common),
             // What TPMs write and sign, without one: the server reads it, too.
             .target(
@@ -444,6 +446,7 @@ func programs() -> Package {
             // benchmarks. Scopes is for tests alone.
             .target(name: "CTestSupport", path: "Tests/CTestSupport"),
             .target(name: "PlayedUSB", path: "Tests/PlayedUSB"),
+            .target(name: "NameFold", path: "Tests/NameFold"),
             .target(
                 name: "TestSupport",
                 dependencies: [

@@ -6,6 +6,12 @@ import LoginProtocol
 import ModuleOptions
 import SignedFormats
 
+/// An account as the name service gives it.
+struct SystemAccount: Equatable {
+    let name: AccountName
+    let uid: UInt32
+}
+
 /// The application that called the module, through the handle that libpam passed.
 ///
 /// A handle outlives each call that is made with it, and a value of this type must not: no call
@@ -64,29 +70,36 @@ extension Application {
         return unsafe CString.bytes(value.assumingMemoryBound(to: CChar.self))
     }
 
-    /// Returns PAM_USER; libpam prompts for it through the application if it is not set yet.
-    func account() throws(LoginFailure) -> AccountName {
+    /// Returns the account of PAM_USER as the system knows it; libpam prompts for PAM_USER through
+    /// the application if it is not set yet. Nil if there is no such account.
+    ///
+    /// Some name services fold case, or take a name with or without its domain. The account then has
+    /// the name that the name service gives it, if that name leads to the same uid: the password, and
+    /// whatever the application does next, are that uid's, too.
+    func account() throws(LoginFailure) -> SystemAccount? {
         var name: UnsafePointer<CChar>?
         let code = unsafe pam_get_user(handle, &name, nil)
         guard code == PAM_SUCCESS else { throw .libpam(code) }
         guard let name = unsafe name else { throw .libpam(PAM_SYSTEM_ERR) }
-        return AccountName(unsafe CString.bytes(name))
+        let given = AccountName(unsafe CString.bytes(name))
+        guard let found = lookUp(given) else { return nil }
+        return found.name == given || lookUp(found.name) == found ? found : nil
+    }
+
+    /// Returns the account of a name, under the name that the name service gives; nil if there is
+    /// none.
+    func lookUp(_ account: AccountName) -> SystemAccount? {
+        let found = account.bytes.withCString { name in
+            unsafe pam_modutil_getpwnam(handle, name)
+        }
+        guard let entry = unsafe found?.pointee, let name = unsafe entry.pw_name else { return nil }
+        return SystemAccount(
+            name: AccountName(unsafe CString.bytes(name)), uid: unsafe entry.pw_uid)
     }
 
     /// Returns PAM_SERVICE, empty if it is not set.
     func service() throws(LoginFailure) -> ServiceName {
         ServiceName(try item(PAM_SERVICE))
-    }
-
-    /// Returns the uid of an account; nil unless the system has an account of exactly this name.
-    func uid(of account: AccountName) -> UInt32? {
-        let found = account.bytes.withCString { name in
-            unsafe pam_modutil_getpwnam(handle, name)
-        }
-        guard let entry = unsafe found?.pointee, let name = unsafe entry.pw_name,
-            unsafe CString.bytes(name) == account.bytes
-        else { return nil }
-        return unsafe entry.pw_uid
     }
 
     /// The login shell of an account, empty for the system's default; nil if there is no such

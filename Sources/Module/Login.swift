@@ -73,7 +73,7 @@ final class Login {
         let registration: RegisteredKey.Registration
         do throws(LoginFailure) {
             registration = try RegisteredKey.look(for: account, uid: uid) { name in
-                application.uid(of: name) != nil
+                application.lookUp(name)?.name == name
             }
         } catch {
             if case .declined = error {
@@ -81,7 +81,8 @@ final class Login {
             }
             throw error
         }
-        let server = try ServerLogin.look(options.server, for: account, application: application)
+        let server = try ServerLogin.look(
+            options.server, for: SystemAccount(name: account, uid: uid), application: application)
         // From here on the daemon may count failures towards a lockout, which a password lifts.
         try application.keep(account.bytes)
         let place = try PromptContext(of: self, application: application, options: options)
@@ -116,13 +117,12 @@ final class Login {
         guard try application.item(PAM_RHOST).isEmpty else {
             throw .declined("the session is remote")
         }
-        account = try application.account()
         // The same outcome as for an account without a finger, so that account names cannot be
         // probed.
-        guard let uid = application.uid(of: account) else {
+        guard let found = try application.account() else {
             throw .declined("the account does not exist")
         }
-        self.uid = uid
+        (account, uid) = (found.name, found.uid)
         service = try application.service()
         let named = Login.label(try application.item(PAM_TTY))
         terminal = ControllingTerminal.open(named: named, toRead: false) == nil ? [] : named

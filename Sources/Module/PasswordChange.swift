@@ -34,15 +34,14 @@ enum PasswordChange {
     private static func report(
         _ password: borrowing SecretLine, of application: Application, arguments: [Bytes]
     ) throws(LoginFailure) {
-        let account = try application.account()
-        guard let uid = application.uid(of: account) else { return }
+        guard let account = try application.account() else { return }
         // Without a registered key the daemon is not contacted.
-        _ = try RegisteredKey.look(for: account, uid: uid)
+        _ = try RegisteredKey.look(for: account.name, uid: account.uid)
         let service = try application.service()
         try ModuleConnection.report(arguments, milliseconds: milliseconds) { () throws(WireFault) in
             try password.withSpan { (password) throws(WireFault) in
                 try LoginRequest.passwordChanged(
-                    account: account, service: service, password: password)
+                    account: account.name, service: service, password: password)
             }
         }
     }

@@ -22,7 +22,7 @@ final class ServerLogin {
     /// Returns the server that an account must log in with; nil if the line or file names none for
     /// it.
     static func look(
-        _ path: Bytes, for account: AccountName, application: Application
+        _ path: Bytes, for account: SystemAccount, application: Application
     ) throws(LoginFailure) -> ServerLogin? {
         guard !path.isEmpty else { return nil }
         let server = try parse(try contents(of: path), path: path)
@@ -61,15 +61,19 @@ final class ServerLogin {
         }
     }
 
-    /// Whether a name in the file is this account or, with `@` in front, a group that it belongs
-    /// to.
+    /// Whether a name in the file is this account, in whatever spelling the name service takes, or,
+    /// with `@` in front, a group that it belongs to.
     ///
     /// If a group cannot be looked up, the login is refused, because the account may be a member.
     private static func isMeant(
-        _ account: AccountName, by name: Bytes, application: Application
+        _ account: SystemAccount, by name: Bytes, application: Application
     ) throws(LoginFailure) -> Bool {
-        guard name.first == UInt8(ascii: "@") else { return name == account.bytes }
-        guard let isMember = application.isMember(account, of: Bytes(name.dropFirst())) else {
+        guard name.first == UInt8(ascii: "@") else {
+            return name == account.name.bytes
+                || application.lookUp(AccountName(name))?.uid == account.uid
+        }
+        let group = Bytes(name.dropFirst())
+        guard let isMember = application.isMember(account.name, of: group) else {
             throw .refused("a group in the server file cannot be looked up")
         }
         return isMember

@@ -74,4 +74,22 @@ struct LoginListTests {
         let but = try lists("services = !su")
         #expect(but.exclusion(service: "su") != nil && but.exclusion(service: "su-l") == nil)
     }
+
+    @Test("a name in quotes, and every spelling that the name service takes, count as the account's")
+    func spellings() throws {
+        let quoted = try lists("accounts = !\"corp alice\"")
+        #expect(quoted.accountNames == ["corp alice"])
+        #expect(
+            quoted.exclusion(account: "corp alice", uid: 1000, memberships: [])?.name
+                == "login.accounts")
+        let other = try lists("accounts = !ALICE")
+        #expect(other.exclusion(account: "alice", uid: 1000, memberships: []) == nil)
+        #expect(
+            other.exclusion(account: "alice", uid: 1000, spellings: ["ALICE"], memberships: [])?
+                .name == "login.accounts")
+        let only = try lists("accounts = ALICE")
+        #expect(
+            only.exclusion(account: "alice", uid: 1000, spellings: ["ALICE"], memberships: [])
+                == nil)
+    }
 }

@@ -69,12 +69,15 @@ struct ConfigurationTests {
                 #expect(try configuration(line(setting, "a, b")).words(setting) == ["a", "b"])
             case .names:
                 #expect(try configuration(line(setting, "")).words(setting) == [])
-                for good in ["a, !b", "!root", "!systemd-user", "ünï"] {
+                for good in ["a, !b", "!root", "!systemd-user", "ünï", #""a b""#, #"a, !"b c d""#] {
                     #expect(try configuration(line(setting, good)).value(setting).text == good)
                 }
                 let longest = String(repeating: "x", count: 256)
                 #expect(try configuration(line(setting, "!\(longest)")).words(setting).count == 1)
-                for bad in ["!", "!!a", "a b", "a:b", "/a", "! a", "!a, !a", longest + "x"] {
+                for bad in [
+                    "!", "!!a", "a b", "a:b", "/a", "! a", "!a, !a", longest + "x", #""""#,
+                    #"" a""#, #""a ""#, #""a"#, #"a""#, #"a"b""#, #""!a""#, #""a"b""#,
+                ] {
                     #expect(fault([UInt8](line(setting, bad).utf8))?.line == 2)
                 }
             case .plainNames:
@@ -82,7 +85,7 @@ struct ConfigurationTests {
                 for good in ["a", "a, gdm-password", "ünï"] {
                     #expect(try configuration(line(setting, good)).value(setting).text == good)
                 }
-                for bad in ["!a", "a, !b", "!", "a b", "a:b", "/a", "a, a"] {
+                for bad in ["!a", "a, !b", "!", "a b", "a:b", "/a", "a, a", #""a b""#, #""a""#] {
                     #expect(fault([UInt8](line(setting, bad).utf8))?.line == 2, "\(bad)")
                 }
             case .choice(let words):

@@ -157,7 +157,7 @@ struct StatementTests {
     @Test("values at their caps are accepted, one byte more is refused")
     func caps() throws {
         let caps: [(WritableKeyPath<Statement, [UInt8]>, Int)] = [
-            (\.audience.altered, 256), (\.account.altered, 256), (\.requester.altered, 256),
+            (\.audience.altered, 256), (\.account.altered, 256), (\.requester.altered, 255),
             (\.service.altered, 64),
             (\.terminal, 256), (\.purpose, 1_024), (\.factor, 32),
         ]
@@ -178,7 +178,7 @@ struct StatementTests {
         let longest = [UInt8](repeating: 1, count: 256)
         statement.audience = Audience(longest)
         statement.account = AccountName(longest)
-        statement.requester = AccountName([UInt8](repeating: UInt8(ascii: "%"), count: 256))
+        statement.requester = AccountName([UInt8](repeating: UInt8(ascii: "%"), count: 255))
         statement.terminal = longest
         statement.service = ServiceName([UInt8](repeating: 1, count: 64))
         statement.purpose = [UInt8](repeating: 1, count: 1_024)

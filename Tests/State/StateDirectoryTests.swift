@@ -156,7 +156,7 @@ struct StateDirectoryTests {
 
     @Test(
         "names that an allowed_signers file cannot carry are refused",
-        arguments: ["", "a b", "a*", "!a", "a,b", "a\"b", "#a", "a\nb", "a%b", "a:b"])
+        arguments: ["", "a*", "!a", "a,b", "a\"b", "a\nb", "a:b", "-a"])
     func names(_ name: String) {
         #expect(throws: StoreFault.unsupportedName) {
             try fixture.state.makeAccount(AccountName(name), uid: 1001, now: StateFixture.now)

@@ -40,12 +40,14 @@ package struct LoginLists: Sendable {
     ///
     /// - Parameters:
     ///   - account: The account's name. Uid 0 also counts as `root`, whatever its name is.
+    ///   - spellings: Those among `accountNames` that the name service takes for the account, too.
     ///   - memberships: The groups among `groupNames` that the account belongs to; nil if they are
     ///     unknown, which denies the account unless the list of groups is empty.
     package func exclusion(
-        account: String, uid: UInt32, memberships: Set<String>?
+        account: String, uid: UInt32, spellings: Set<String> = [], memberships: Set<String>?
     ) -> Setting? {
-        guard accounts.admits(uid == 0 ? [account, "root"] : [account]) else {
+        let names = spellings.union(uid == 0 ? [account, "root"] : [account])
+        guard accounts.admits(names) else {
             return Settings.loginAccounts
         }
         guard !groupNames.isEmpty else { return nil }

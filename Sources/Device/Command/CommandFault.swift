@@ -99,7 +99,7 @@ extension Denial {
             .sessionOver, .sessionsUnknown, .sshHandleMalformed, .sshHandleOfOtherMachine,
             .sshHandleOfOtherAccount, .unknownSshKey, .sshKeyInvalidated, .sshKeyExists,
             .tooManySshKeys, .sshDataRefused, .sshOtherKey, .sshApplicationRefused, .passwordOnly,
-            .sshGrantsOff, .settingsNotUnderstood:
+            .sshGrantsOff, .settingsNotUnderstood, .accountNameUnusable:
             .denied
         }
     }

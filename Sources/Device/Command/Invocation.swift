@@ -108,11 +108,19 @@ extension Invocation {
         arguments.has(.password) || arguments.has(.passwordStdin) ? .password : .finger
     }
 
+    /// The account that the command line names, under the name that the name service gives it; nil
+    /// if it names none.
+    var namedAccount: AccountName? {
+        guard let name = arguments.value(.account) else { return nil }
+        // The daemon says what is wrong with a name that leads to no account.
+        return AccountName((try? Account.spelled(name))?.name ?? name)
+    }
+
     /// The account that the command is about: the one named, otherwise the caller's own.
     ///
     /// Throws `.usage` if root names none.
     func account() throws(CommandFault) -> AccountName {
-        if let name = arguments.value(.account) { return AccountName(name) }
+        if let namedAccount { return namedAccount }
         guard environment.uid != 0 else { throw .usage(InvocationMessages.nameAccount) }
         do throws(SystemFault) {
             if let account = try Account.with(uid: environment.uid) {

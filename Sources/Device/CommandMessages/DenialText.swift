@@ -27,6 +27,7 @@ extension Denial {
         case .wrongPassword: "the password was wrong"
         case .passwordCheckFailed:
             "the password could not be checked: see 'journalctl -t signetd'"
+        case .accountNameUnusable: accountNameUnusableText(account)
         case .fingerNotEnrolled: "the finger was not enrolled"
         case .fingerKnown: fingerKnownText
         case .tooManyFingers: "no more fingers can be added. Delete one with 'signet delete'"
@@ -156,6 +157,14 @@ extension Denial {
             created. Run 'signet enroll \(finger.name.bytes)' to enrol it again, or 'signet delete \
             \(finger.name.bytes)' to delete it
             """
+    }
+
+    private func accountNameUnusableText(_ account: AccountName) -> Text {
+        """
+        the account \(account) cannot have fingers: its name must be text of at most \
+        \(number: UInt64(AccountName.longest)) bytes, must not begin with '-', and must not contain any of \
+        * ? ! , : / or a double quote. Use the password, or have the account renamed
+        """
     }
 
     private var enrolmentPausedText: Text {

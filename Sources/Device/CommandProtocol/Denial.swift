@@ -214,6 +214,8 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     /// The settings cannot be understood, and no earlier ones are stored. `subject`: the mistake,
     /// with file and line.
     case settingsNotUnderstood = 136
+    /// An account of this name cannot have fingers: see `AccountName.isUsable`.
+    case accountNameUnusable = 137
 }
 
 /// A denial of any request, with the details that the user needs to continue.

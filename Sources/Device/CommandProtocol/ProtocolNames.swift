@@ -154,6 +154,7 @@ extension DenialReason: ProtocolNamed {
         case .passwordOnly: "passwordOnly"
         case .sshGrantsOff: "sshGrantsOff"
         case .settingsNotUnderstood: "settingsNotUnderstood"
+        case .accountNameUnusable: "accountNameUnusable"
         }
     }
 }

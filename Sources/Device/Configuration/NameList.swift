@@ -12,8 +12,18 @@ package struct NameList: Equatable, Sendable {
 
     /// Creates a list from the words of a setting.
     package init(_ words: [String]) {
-        allowed = Set(words.filter { !$0.hasPrefix("!") })
-        denied = Set(words.filter { $0.hasPrefix("!") }.map { String($0.dropFirst()) })
+        allowed = Set(words.filter { !$0.hasPrefix("!") }.map { Self.name($0[...]) })
+        denied = Set(words.filter { $0.hasPrefix("!") }.map { Self.name($0.dropFirst()) })
+    }
+
+    /// The name in a word, without the quotes around it.
+    private static func name(_ word: Substring) -> String {
+        isQuoted(word.utf8) ? String(word.dropFirst().dropLast()) : String(word)
+    }
+
+    private static func isQuoted(_ word: Substring.UTF8View) -> Bool {
+        let quote = UInt8(ascii: "\"")
+        return word.count > 2 && word.first == quote && word.last == quote
     }
 
     /// Whether the list allows a thing that has these names, such as an account with its groups.
@@ -25,10 +35,17 @@ package struct NameList: Equatable, Sendable {
 
     /// Whether a word is a valid entry: a name of 1 to 256 bytes, with or without `!` in front.
     ///
-    /// A name contains no space, control character, `!`, `:` or `/`.
+    /// A name contains no control character, `!`, `:`, `/` or `"`. One with a space must be in double
+    /// quotes: without them, a comma is more likely to be missing.
     static func isEntry(_ word: String) -> Bool {
-        let name = word.utf8.first == UInt8(ascii: "!") ? word.utf8.dropFirst() : word.utf8[...]
-        guard (1...256).contains(name.count) else { return false }
-        return !name.contains { $0 <= 0x20 || $0 == 0x7F || "!:/".utf8.contains($0) }
+        var name = word.utf8.first == UInt8(ascii: "!") ? word.utf8.dropFirst() : word.utf8[...]
+        let mayHaveSpaces = isQuoted(name)
+        if mayHaveSpaces { name = name.dropFirst().dropLast() }
+        guard (1...256).contains(name.count), name.first != 0x20, name.last != 0x20 else {
+            return false
+        }
+        return !name.contains {
+            $0 < 0x20 || $0 == 0x20 && !mayHaveSpaces || $0 == 0x7F || "!:/\"".utf8.contains($0)
+        }
     }
 }

@@ -50,7 +50,7 @@ extension Setting.Form {
             return .words(words)
         case .plainNames:
             guard let words = Setting.Form.words(text),
-                words.allSatisfy({ NameList.isEntry($0) && !$0.hasPrefix("!") })
+                words.allSatisfy({ NameList.isEntry($0) && !$0.contains { "!\"".contains($0) } })
             else { return nil }
             return .words(words)
         case .choice(let words): return words.contains(text) ? .word(text) : nil

@@ -83,9 +83,9 @@ package struct NameService: Sendable {
     package var account: @Sendable (UInt32) throws(SystemFault) -> String? = {
         (uid) throws(SystemFault) in try Account.with(uid: uid)?.name
     }
-    /// Whether an account of this name exists.
+    /// Whether the name service knows an account by this name.
     package var isAccount: @Sendable (String) throws(SystemFault) -> Bool = {
-        (name) throws(SystemFault) in try Account.named(name) != nil
+        (name) throws(SystemFault) in try Account.spelled(name) != nil
     }
     /// Whether a group of this name exists.
     package var isGroup: @Sendable (String) throws(SystemFault) -> Bool = {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAM
+import Domain
 import Glibc
 
 /// Why a check could not be started.
@@ -45,7 +46,7 @@ package struct PasswordCheck: ~Copyable {
     package static func start(
         account: String, password: Span<UInt8>, program: String
     ) throws(PasswordFault) -> PasswordCheck {
-        guard PAMAccountName.isAcceptable(account) else { throw .name }
+        guard AccountName(account).isUsable else { throw .name }
         let input = try filledPipe(password)
         defer { _ = close(input) }
         let process = try spawn(program, account: account, input: input)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentSyntax
 import CPAM
+import Domain
 import Glibc
 import LoginMessages
 import Posix
@@ -44,7 +45,7 @@ package enum PasswordVerification {
     /// terminator; a longer one, or one with a NUL, is `wrong`. Source: `pam_authenticate(3)`,
     /// `pam_acct_mgmt(3)`.
     private static func verdict(account: String) -> PasswordVerdict {
-        guard PAMAccountName.isAcceptable(account), serviceIsTrustworthy() else { return .fault }
+        guard AccountName(account).isUsable, serviceIsTrustworthy() else { return .fault }
         do throws(PasswordText.Unreadable) {
             guard let password = try PasswordText.read(from: STDIN_FILENO) else { return .wrong }
             return verdict(account: account, conversation: Conversation(password: password))

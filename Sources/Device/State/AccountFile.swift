@@ -86,10 +86,10 @@ struct AccountFile: LineRecord, Equatable {
 
     private init(parsing lines: inout LineReader, version: UInt64) throws(LineFault) {
         guard try lines.number("signet-account") == version else { throw .malformed }
-        name = try lines.name("name", cap: 255)
+        name = try lines.name("name", cap: AccountName.longest)
         if version == Self.version, lines.isNext("sealed-name") {
-            sealedName = try lines.name("sealed-name", cap: 255)
-            guard sealedName != name, Self.isSupported(name: sealedName) else { throw .malformed }
+            sealedName = try lines.name("sealed-name", cap: AccountName.longest)
+            guard sealedName != name, sealedName.isUsable else { throw .malformed }
         } else {
             sealedName = name
         }
@@ -97,20 +97,7 @@ struct AccountFile: LineRecord, Equatable {
         generation = try lines.number("generation")
         created = try lines.instant("created")
         prints = []
-        guard AccountFile.isSupported(name: name) else { throw .malformed }
-    }
-
-    /// Whether a name can be a principal in an allowed_signers file; ssh-keygen(1).
-    ///
-    /// The name must have 1 to 255 bytes that need no percent-encoding, and no space or character
-    /// of `*?!,:"#/`, which that file uses for patterns, lists, quotes and comments. passwd(5)
-    /// should not contain other names anyway.
-    static func isSupported(name: AccountName) -> Bool {
-        guard (1...255).contains(name.bytes.count), PercentEncoding.encode(name.bytes) == name.bytes
-        else {
-            return false
-        }
-        return !name.bytes.contains { $0 == 0x20 || Array("*?!,:\"#/".utf8).contains($0) }
+        guard name.isUsable else { throw .malformed }
     }
 }
 

@@ -309,7 +309,7 @@ extension AccountState {
         by name: AccountName, seen evidence: AccountEvidence, now: Instant
     ) throws(StoreFault) {
         if name != self.name {
-            guard AccountFile.isSupported(name: name) else { throw .unsupportedName }
+            guard name.isUsable else { throw .unsupportedName }
             try keep(try record().renamed(to: name))
         }
         try mark(evidence, now: now)

@@ -168,7 +168,7 @@ package struct StateDirectory: Sendable {
         _ name: AccountName, uid: UInt32, now: Instant
     ) throws(StoreFault) -> AccountState {
         if let found = try account(name, uid: uid) { return found }
-        guard AccountFile.isSupported(name: name) else { throw .unsupportedName }
+        guard name.isUsable else { throw .unsupportedName }
         try comparisons.begin(uid: uid)
         let directory = try files { () throws(FileFault) in
             try accountsRoot.makeDirectory(String(uid), mode: 0o700)

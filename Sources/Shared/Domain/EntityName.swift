@@ -51,6 +51,25 @@ package enum NamedEntity {
 /// The name of an account on this machine, as in passwd(5).
 package typealias AccountName = EntityName<NamedEntity.Account>
 
+extension EntityName<NamedEntity.Account> {
+    /// The longest name of an account in bytes: LOGIN_NAME_MAX of Linux without its NUL.
+    package static var longest: Int { 255 }
+
+    /// Whether an account of this name can have fingers.
+    ///
+    /// The name must be text of 1 to 255 bytes without control characters. It must be a principal of
+    /// an allowed_signers file, ssh-keygen(1), where `*`, `?`, `!`, `,` and `"` have meanings of their
+    /// own even in quotes, a word of a command line that is no option, and a field of passwd(5).
+    package var isUsable: Bool {
+        guard (1...Self.longest).contains(bytes.count), bytes[0] != UInt8(ascii: "-"),
+            let text = String(validating: bytes, as: UTF8.self)
+        else { return false }
+        return !text.unicodeScalars.contains {
+            $0.properties.generalCategory == .control || "*?!,\":/".unicodeScalars.contains($0)
+        }
+    }
+}
+
 /// The name that a server knows an account by, which may differ from the one on the machine.
 package typealias ServerAccountName = EntityName<NamedEntity.ServerAccount>
 

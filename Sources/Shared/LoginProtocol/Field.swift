@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 /// A field that frames consist of: its tag on the wire, and the sizes that its value may have.
 ///
 /// The fields of a frame are ordered by strictly ascending tag, so each can occur only once. Those
@@ -25,7 +26,7 @@ extension Field {
     package static var challenge: Field { Field(2, size: Limit.challenge) }
     package static var service: Field { Field(3, size: 1...Limit.service) }
     package static var terminal: Field { Field(4, size: 0...Limit.label) }
-    package static var remoteHost: Field { Field(5, size: 0...Limit.account) }
+    package static var remoteHost: Field { Field(5, size: 0...Limit.label) }
     package static var requester: Field { Field(6, size: 0...Limit.account) }
     package static var purpose: Field { Field(7, size: 0...Limit.purpose) }
     package static var timeoutMilliseconds: Field { Field(8, size: 4) }
@@ -109,8 +110,8 @@ extension Field {
 
 /// The maximum sizes in bytes of values that cross the socket, all in one place.
 package enum Limit {
-    /// An account's name; LOGIN_NAME_MAX on Linux.
-    package static let account = 256
+    /// An account's name.
+    package static let account = AccountName.longest
     /// A challenge; always exactly this size.
     package static let challenge = 32
     /// The name of a PAM service.

@@ -20,7 +20,7 @@ package struct Statement: Equatable, Sendable {
     package var account: AccountName
     /// The account's uid.
     package var uid: UInt32
-    /// The login name of the user who requested the touch, 1 to 256 bytes; empty in version 1.
+    /// The login name of the user who requested the touch, 1 to 255 bytes; empty in version 1.
     package var requester: AccountName
     /// This machine's id.
     package var device: DeviceID
@@ -136,7 +136,7 @@ package struct Statement: Equatable, Sendable {
         uid = try lines.uid()
         if version > 1 {
             requester = AccountName(
-                try lines.value("requester", cap: 256, allowed: Statement.isNameByte))
+                try lines.value("requester", cap: AccountName.longest, allowed: Statement.isNameByte))
         }
         device = try lines.identifier("device")
         credential = try lines.identifier("credential")

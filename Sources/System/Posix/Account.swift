@@ -18,13 +18,25 @@ package struct Account: Equatable, Sendable {
 
     /// Looks an account up by its exact name, getpwnam_r(3); nil if there is none.
     package static func named(_ name: String) throws(SystemFault) -> Account? {
+        guard let found = try answer(to: name), found.name == name else { return nil }
+        return found
+    }
+
+    /// Looks an account up by any name that the name service takes for it; nil if there is none.
+    ///
+    /// Some name services fold case, or take a name with or without its domain. The account has the
+    /// name that the name service gives, and that name leads to the same uid.
+    package static func spelled(_ name: String) throws(SystemFault) -> Account? {
+        guard let found = try answer(to: name) else { return nil }
+        guard found.name != name else { return found }
+        return try named(found.name)?.uid == found.uid ? found : nil
+    }
+
+    private static func answer(to name: String) throws(SystemFault) -> Account? {
         guard !name.isEmpty, !name.utf8.contains(0) else { return nil }
-        let found = try unsafe lookUp("getpwnam_r", on: name) { record, room, size, result in
+        return try unsafe lookUp("getpwnam_r", on: name) { record, room, size, result in
             unsafe getpwnam_r(name, record, room, size, result)
         }
-        // Some name services fold case or add a domain, and return an account with another name.
-        guard let found, found.name == name else { return nil }
-        return found
     }
 
     /// Looks an account up by its uid, getpwuid_r(3); nil if there is none.

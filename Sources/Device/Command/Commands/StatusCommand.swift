@@ -28,7 +28,7 @@ struct StatusCommand: Command {
             readers: try knownReaders(), module: run.environment.machine.moduleUse(),
             servers: try knownServers(account), signing: try knownSigningKey(account),
             demands: run.environment.machine.serverDemands())
-        let named = run.arguments.value(.account).map { AccountName($0) }
+        let named = run.namedAccount
         run.say(report.document(naming: named), report.lines(naming: named))
         guard report.obstacles.isEmpty else { throw .said(.denied) }
     }

@@ -86,6 +86,7 @@ extension Accounts {
         case .anotherAccount(let former):
             return Denial(.invalidated, cause: .accountReplaced, subject: former.bytes)
         case .anotherLife(let life): return Denial(.invalidated, cause: life.cause)
+        case .unsupportedName: return Denial(.accountNameUnusable)
         default: break
         }
         journal.fault(fault.description, account: account.name)
@@ -103,6 +104,11 @@ extension Accounts {
 }
 
 extension Accounts {
+    /// Throws `accountNameUnusable` for an account that cannot have fingers.
+    func checkName(of account: Account) throws(Denial) {
+        guard AccountName(account.name).isUsable else { throw Denial(.accountNameUnusable) }
+    }
+
     /// Opens the records of an account; nil if it has none.
     ///
     /// Throws `StoreFault.anotherAccount` if the records of this uid belong to another account

@@ -51,7 +51,17 @@ extension LoginPolicy {
             memberships = nil
         }
         return lists.exclusion(
-            account: account.name, uid: account.uid, memberships: memberships)
+            account: account.name, uid: account.uid, spellings: spellings(of: account, in: lists),
+            memberships: memberships)
+    }
+
+    /// The names in `login.accounts` under which the name service finds the account.
+    ///
+    /// A name that cannot be looked up counts as another account's, like one that does not exist.
+    private func spellings(of account: Account, in lists: LoginLists) -> Set<String> {
+        lists.accountNames.filter { name in
+            name != account.name && (try? Account.spelled(name))?.uid == account.uid
+        }
     }
 
     /// The groups named in `login.groups` to which an account belongs; nil if that cannot be
