@@ -297,10 +297,9 @@ func programs() -> Package {
             .target(
                 name: "Doctor",
                 dependencies: [
-                    "Authorization", "CommandMessages", "CommandProtocol", "Configuration",
-                    "ConfigurationFiles", "Domain", "LoginMessages", "LoginProtocol",
-                    "ModuleOptions",
-                    "Posix", "SignedFormats",
+                    "ArgumentSyntax", "Authorization", "CommandMessages", "CommandProtocol",
+                    "Configuration", "ConfigurationFiles", "Domain", "LoginMessages",
+                    "LoginProtocol", "ModuleOptions", "Posix", "SignedFormats",
                 ], path: "Sources/Device/Doctor", swiftSettings: common),
 
             // The programs, as libraries.

@@ -453,7 +453,8 @@ def lingering(machine):
 @case("a deleted account: its successor gets no touch, and userdel's hook deletes its fingers")
 def successor(machine):
     hook = "/etc/shadow-maint/userdel-post.d/signet"
-    make = f"useradd -m -u 1777 -s /bin/bash carol && echo 'carol:{PASSWORD}' | chpasswd"
+    make = (f"useradd -m -u 1777 -s /bin/bash carol && echo 'carol:{PASSWORD}' | chpasswd "
+            "&& cp ~alice/.bashrc ~carol/ && sed -i s/alice/carol/ ~carol/.bashrc")
     left = "ls /var/lib/signet/private/accounts/1777 /var/lib/signet/keys/1777.pub"
     machine.root(make)
     for is_hooked in (False, True):

@@ -156,7 +156,8 @@ private struct ArgumentParser {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let typed = String(parts[0])
         guard let option = options.first(where: { $0.spellings.contains(typed) }) else {
-            throw .unknownOption(typed, of: title, call: call)
+            let nearest = typed.nearest(among: options.map(\.long))
+            throw .unknownOption(typed, nearest: nearest, of: title, call: call)
         }
         guard option.isRepeatable || values[option.name] == nil else {
             throw .repeatedOption(option.long)
@@ -188,7 +189,8 @@ private struct ArgumentParser {
             return .incompleteCommand(title, words, help: help)
         }
         guard let word, word != "--" else { return .noCommand(help: help) }
-        return word.hasPrefix("-")
-            ? .earlyOption(word, help: help) : .unknownCommand(word, help: help)
+        guard !word.hasPrefix("-") else { return .earlyOption(word, help: help) }
+        let nearest = word.nearest(among: next)
+        return .unknownCommand(word, nearest: nearest.map { program.call([$0]) }, help: help)
     }
 }

@@ -6,13 +6,15 @@ import LoginProtocol
 package enum UsageFault: Error, Equatable {
     /// No command was given; `help` is the command that lists them.
     case noCommand(help: String)
-    case unknownCommand(String, help: String)
+    /// `nearest` is the command that was probably meant.
+    case unknownCommand(String, nearest: String?, help: String)
     /// An option stands where a command is expected.
     case earlyOption(String, help: String)
     /// Only the first words of several commands were given, and one of these words must follow.
     case incompleteCommand(String, [String], help: String)
-    /// The command does not have this option; `call` is the command as the user types it.
-    case unknownOption(String, of: String, call: String)
+    /// The command does not have this option; `nearest` was probably meant, and `call` is the command
+    /// as the user types it.
+    case unknownOption(String, nearest: String?, of: String, call: String)
     case repeatedOption(String)
     case missingValue(String, call: String)
     case emptyValue(String)
@@ -34,7 +36,9 @@ package enum UsageFault: Error, Equatable {
     package var text: Text {
         switch self {
         case .noCommand(let help): "no command given. Run '\(help.bytes)'"
-        case .unknownCommand(let word, let help):
+        case .unknownCommand(let word, let nearest?, _):
+            "there is no command \(word.shown). Did you mean '\(nearest.bytes)'?"
+        case .unknownCommand(let word, nil, let help):
             "there is no command \(word.shown). Run '\(help.bytes)' to list the commands"
         case .earlyOption(let option, let help):
             "the command must come before \(option.shown). Run '\(help.bytes)' to list the commands"
@@ -43,7 +47,9 @@ package enum UsageFault: Error, Equatable {
             \(command.bytes) needs one of \(words.joined(separator: ", ").bytes). \
             Run '\(help.bytes)' to list the commands
             """
-        case .unknownOption(let option, let command, let call):
+        case .unknownOption(let option, let nearest?, let command, _):
+            "\(command.bytes) has no option \(option.shown). Did you mean \(nearest.bytes)?"
+        case .unknownOption(let option, nil, let command, let call):
             """
             \(command.bytes) has no option \(option.shown). Run '\(call.bytes) --help' to see what \
             it takes

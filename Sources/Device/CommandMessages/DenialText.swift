@@ -108,7 +108,7 @@ extension Denial {
     private var noPasswordKeyText: Text {
         """
         this device has no key for your password at \(told ?? []). If that server accepts \
-        passwords, run 'signet enable --server \(told ?? []) --password-key', which needs a touch
+        passwords, run 'signet enable --server \(Shell.word(told ?? [])) --password-key', which needs a touch
         """
     }
 

@@ -65,9 +65,11 @@ struct CommandTextTests {
         ]
         let word = String(decoding: hostile, as: UTF8.self)
         let faults: [UsageFault] = [
-            .noCommand(help: word), .unknownCommand(word, help: word),
+            .noCommand(help: word), .unknownCommand(word, nearest: nil, help: word),
+            .unknownCommand(word, nearest: word, help: word),
             .earlyOption(word, help: word), .incompleteCommand(word, [word], help: word),
-            .unknownOption(word, of: word, call: word), .repeatedOption(word),
+            .unknownOption(word, nearest: nil, of: word, call: word),
+            .unknownOption(word, nearest: word, of: word, call: word), .repeatedOption(word),
             .missingValue(word, call: word), .emptyValue(word), .unwantedValue(word),
             .unwantedWord(word, of: word, call: word),
             .wordNeedsOption(word, option: word, of: word, call: word),

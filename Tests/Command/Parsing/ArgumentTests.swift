@@ -14,7 +14,10 @@ struct ArgumentTests {
         "that is not understood ends with 2, says why, and does not ask the daemon",
         arguments: [
             ("", "no command given. Run 'signet help'"),
-            ("frobnicate", "there is no command frobnicate"),
+            ("frobnicate", "there is no command frobnicate. Run 'signet help' to list"),
+            ("enrol", "there is no command enrol. Did you mean 'signet enroll'?"),
+            ("lsit", "there is no command lsit. Did you mean 'signet list'?"),
+            ("status --acount a", "status has no option --acount. Did you mean --account?"),
             ("--frob", "the command must come before --frob"),
             ("status --frob", "status has no option --frob"),
             ("status -a", "status has no option -a"),

@@ -136,16 +136,4 @@ struct LoginNameTests {
         try bare.write("etc/pam.d/other", Self.touch + "auth required pam_unix.so\n")
         #expect(told(bare) == [])
     }
-
-    @Test("are near where a slip of the keys is between them, and not otherwise")
-    func nearest() {
-        let names = ["gdm-password", "lightdm", "su", "sudo"]
-        #expect("gdm-pasword".nearest(among: names) == "gdm-password")
-        #expect("sduo".nearest(among: names) == "sudo")
-        #expect("sudp".nearest(among: names) == "sudo")
-        #expect("xx".nearest(among: names) == nil)
-        #expect("cups".nearest(among: names) == nil)
-        #expect("".nearest(among: names) == nil)
-        #expect("sudo".nearest(among: []) == nil)
-    }
 }

@@ -28,7 +28,7 @@ struct HelpCommand: Command {
         let command = program.command(words)
         guard command != nil || !below.isEmpty else {
             let fault = UsageFault.unknownCommand(
-                words.joined(separator: " "), help: program.call(["help"]))
+                words.joined(separator: " "), nearest: nil, help: program.call(["help"]))
             throw .usage(fault.text)
         }
         let listed = command == nil ? below : program.commands
