@@ -58,12 +58,13 @@ MODELS = {"bookworm": "goodixmoc", "trixie": "elanmoc"}
 STAGES = {"goodixmoc": 12, "elanmoc": 9, "synaptics": 8, "fpcmoc": 12}
 
 
-def enroll(machine, finger="alice-right", which="right-index", name="alice"):
+def enroll(machine, finger="alice-right", which="right-index", name="alice", compared=0):
+    """Enrols a finger; `compared` is 1 if it is compared with those of other accounts first."""
     machine.begin(f"signet enroll {which}")
     machine.see(f"Password of {name}:")
     machine.type(PASSWORD + "\n")
     machine.see("touch the reader")
-    for _ in range(STAGES[MODELS[machine.release]]):
+    for _ in range(compared + STAGES[MODELS[machine.release]]):
         machine.reader.touch(finger)
     return machine.end(0)
 
@@ -461,7 +462,7 @@ def successor(machine):
         machine.type("exit\n")
         machine.see("login: ?$", 90)
         machine.log_in("carol", PASSWORD)
-        enroll(machine, finger="carol-right", name="carol")
+        enroll(machine, finger="carol-right", name="carol", compared=1)
         machine.begin("su carol -c 'id -un'")
         machine.see("or type the password:")
         machine.reader.touch("carol-right")

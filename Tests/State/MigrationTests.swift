@@ -23,7 +23,7 @@ struct MigrationTests {
         try EarlierState.copy(version: 1, to: scratch.path)
     }
 
-    @Test("is one machine with its accounts, and says version 3")
+    @Test("is one machine with its accounts, and says version 4")
     func migrates() throws {
         let identity = try scratch.read("device-id")
         let state = try StateDirectory.open(scratch.path)
@@ -48,6 +48,39 @@ struct MigrationTests {
         let sys = try #require(try state.account("sys", uid: 3))
         #expect(try sys.prints.enrolment().isEmpty && sys.credential.state() == .none)
         #expect(try sys.generation() == 2)
+    }
+
+    /// What can be seen of daemon's account: a password and a home of these days after 1970.
+    private static func evidence(password: Int?, home: Int?) throws -> AccountEvidence {
+        let field: AccountEvidence.PasswordField =
+            try password.map {
+                .entry(
+                    ShadowEntry(
+                        hash: try unsafe SecretBytes(copying: Array("$6$a$b".utf8).span.bytes),
+                        changed: $0))
+            } ?? .none
+        return AccountEvidence(
+            field: field,
+            home: home.map {
+                HomeMark(
+                    path: Array("/home/daemon".utf8), filesystem: Array("ext4 1 2".utf8), inode: 7,
+                    born: UInt64($0) * 86_400_000_000_000)
+            })
+    }
+
+    @Test(
+        "an account that may be the one that enrolled goes on, and one that is younger than that does not",
+        arguments: [
+            // Days long before the enrolment and long after it.
+            (10_000, 10_000, AccountLife.same), (10_000, 40_000, .same), (nil, 10_000, .same),
+            (nil, nil, .same), (40_000, 10_000, .same), (40_000, nil, .same), (nil, 40_000, .same),
+            (40_000, 40_000, .replaced), (40_001, 40_000, .replaced),
+        ] as [(Int?, Int?, AccountLife)])
+    func marks(password: Int?, home: Int?, life: AccountLife) throws {
+        let evidence = try Self.evidence(password: password, home: home)
+        let state = try StateDirectory.open(
+            scratch.path, witness: LifeWitness { _, _ in evidence })
+        #expect(try daemon(state).life(seen: evidence) == life)
     }
 
     @Test("its credential opens for its fingers, and signs under the key that was registered")

@@ -138,6 +138,19 @@ struct VerdictTests {
         #expect(!(try says("list").output.contains("not connected")))
     }
 
+    @Test("does not work on a backup that was restored on another machine")
+    func restored() throws {
+        try signet.stop()
+        // The machine's own secret is not what the backup's keys were sealed with.
+        try signet.shell(
+            """
+            cd /var/lib/signet/private
+            head -c 32 /dev/urandom >other && cat other >host-secret && rm other
+            """)
+        try signet.start()
+        try expectRefusal("this machine's secret is not the one the key was sealed with")
+    }
+
     @Test("before a finger is taken from another reader, enroll says so by name, and may be left")
     func replacing() throws {
         let terminal = try host.terminal(

@@ -77,7 +77,7 @@ package struct StatusAnswer: Equatable, Sendable {
     package var keyring: KeyringState
     /// The setting that excludes the account from fingerprint login; nil if none does.
     package var keptOut: Bytes?
-    /// The denial, with reason and subject, that a login of the client that asks would get before a
+    /// The denial, with reason, subject and what the account's state says, that a login of the client that asks would get before a
     /// touch; nil if none. It says nothing about single services.
     package var refusal: Denial?
     /// Why no touch is accepted in the place from which root asks, which then is not part of the
@@ -161,7 +161,13 @@ package struct StatusAnswer: Equatable, Sendable {
             lock: try frame.choice(.lock), program: try frame.bytes(.program),
             vault: try frame.bytes(.vault), device: try frame.fixed(.device),
             secrets: secrets, keyring: try frame.choice(.keyringState), keptOut: keptOut,
-            refusal: reason.map { Denial($0, subject: subject) })
+            refusal: reason.map { reason in
+                // What the account's state says is the refusal's, too.
+                Denial(
+                    reason, cause: reason == .invalidated ? cause : nil,
+                    seconds: reason == .lockedForNow ? seconds : nil,
+                    since: reason == .invalidated ? since : nil, subject: subject)
+            })
         let elsewhere: DenialReason? = try frame.choiceIfPresent(.elsewhere)
         let detail = try frame.bytesIfPresent(.elsewhereDetail)
         guard elsewhere != nil || detail == nil else { throw .malformedValue }
