@@ -75,7 +75,7 @@ struct LoginListTests {
         #expect(but.exclusion(service: "su") != nil && but.exclusion(service: "su-l") == nil)
     }
 
-    @Test("a name in quotes, and every spelling that the name service takes, count as the account's")
+    @Test("a name in quotes, and each spelling that the name service takes, count as the account's")
     func spellings() throws {
         let quoted = try lists("accounts = !\"corp alice\"")
         #expect(quoted.accountNames == ["corp alice"])

@@ -136,7 +136,8 @@ package struct Statement: Equatable, Sendable {
         uid = try lines.uid()
         if version > 1 {
             requester = AccountName(
-                try lines.value("requester", cap: AccountName.longest, allowed: Statement.isNameByte))
+                try lines.value(
+                    "requester", cap: AccountName.longest, allowed: Statement.isNameByte))
         }
         device = try lines.identifier("device")
         credential = try lines.identifier("credential")

@@ -73,7 +73,9 @@ final class Enrolments {
 
 extension Enrolments {
     /// The handlers for enrolling a finger and for lifting lockouts.
-    var handlers: [RequestHandler] { [RequestHandler(enroll).checkingFirst(check), RequestHandler(unlock)] }
+    var handlers: [RequestHandler] {
+        [RequestHandler(enroll).checkingFirst(check), RequestHandler(unlock)]
+    }
 
     /// Throws what no password could change: `accountNameUnusable`, the denial of a place from which
     /// no finger is enrolled, `tooManyFingers`, `noReader`, or a reader's fault.
