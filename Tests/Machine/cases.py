@@ -481,7 +481,7 @@ def successor(machine):
         machine.log_in("carol", PASSWORD)
         expect("renamed or replaced" in machine.screen(), machine.screen())
         machine.begin("su carol -c 'id -un'")
-        shown = machine.see("Password: ")
+        shown = machine.see("Password:")
         expect("touch the reader" not in shown, shown)
         machine.type(PASSWORD + "\n")
         machine.end(0)
