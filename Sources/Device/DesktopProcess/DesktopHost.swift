@@ -114,7 +114,7 @@ struct DesktopCaller: Sendable {
     let name: BusClientName
     let uid: UInt32
 
-    /// The account that the name service knows by this name, or the caller's own if it is empty.
+    /// The account with this name, or the caller's own if the name is empty.
     ///
     /// Throws `permissionDenied` for a name that no account can have.
     func account(named text: String) throws(DesktopFault) -> AccountName {
@@ -124,7 +124,7 @@ struct DesktopCaller: Sendable {
             }
             return own
         }
-        let name = AccountName((try? Account.spelled(text))?.name ?? text)
+        let name = AccountName(text)
         guard name.isPlausible else {
             throw DesktopFault(.permissionDenied, "no account can have this name")
         }

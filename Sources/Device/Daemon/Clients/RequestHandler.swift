@@ -64,8 +64,8 @@ struct RequestHandler: Sendable {
     /// This handler, with a check of the request that comes before the password is asked for.
     ///
     /// It throws what the handler would throw with the right password, so that nobody types one in
-    /// vain, and may send what the client must see first. It changes nothing, and what it finds may
-    /// have changed when the handler looks again.
+    /// vain, and may send what the client must see first. It does nothing that other requests of the
+    /// account would not do without a password, and the handler looks again.
     func checkingFirst<Asked: AccountRequest>(
         _ check: @escaping @ServiceActor (Asked, Account, any Client) async throws(Denial) -> Void
     ) -> RequestHandler {

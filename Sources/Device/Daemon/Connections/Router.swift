@@ -10,7 +10,8 @@ import State
 /// Decides who may make a request, and passes it to the handler that serves it.
 ///
 /// The order is fixed: the rate limit, the caller check of the request's rule (`VerbRule`), the
-/// account, the password where the rule demands one, and then the handler. A peer that may not ask
+/// account, what no password could change, the password where the rule demands one, and then the
+/// handler. A peer that may not ask
 /// about an account gets `notPermitted` whether or not that account exists. The guards of touches
 /// follow in the handler; see `TouchGuards`.
 ///

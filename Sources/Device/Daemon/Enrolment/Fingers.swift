@@ -53,7 +53,10 @@ extension Fingers {
         _ request: DeleteRequest, account: Account, client _: any Client
     ) async throws(Denial) {
         let listed = try accounts.reading(account) { () throws(StoreFault) in
-            try accounts.keptOfAnyone(account)?.prints.fingers()
+            // What another account has left can only be deleted as a whole.
+            request.finger == nil
+                ? try accounts.keptOfAnyone(account)?.prints.fingers()
+                : try accounts.kept(account)?.prints.fingers()
         }
         guard let listed else { throw Denial(.notEnrolled) }
         guard let finger = request.finger, !listed.contains(nil), !listed.contains(finger) else {

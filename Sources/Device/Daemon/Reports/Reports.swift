@@ -128,6 +128,8 @@ extension Reports {
             await guards.verdict(on: account, client: client)
         }
         status.refusal = verdict.map(\.refusal) ?? Denial(of: .processEnded)
+        // A key may not open although its record says that it fits.
+        if let cause = status.refusal?.cause { status.cause = status.cause ?? cause }
         status.elsewhere = verdict?.elsewhere
         if let places = await places(account, client: client) {
             let prints = (try? accounts.fingers(of: account))?.1.prints ?? []

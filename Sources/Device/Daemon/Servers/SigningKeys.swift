@@ -13,10 +13,10 @@ extension FileSigning {
     func checkEnabling(
         _: SigningEnableRequest, account: Account, client: any Client
     ) async throws(Denial) {
+        let plan = guards.plan(for: SigningEnableRequest.self, account: account, milliseconds: .max)
         if let key = try await keys.signingKey(of: account), key.state == .good {
             throw Denial(.signingKeyExists)
         }
-        let plan = guards.plan(for: SigningEnableRequest.self, account: account, milliseconds: .max)
         try guards.checkPlace(plan, client: client)
     }
 
@@ -24,7 +24,10 @@ extension FileSigning {
     func checkDisabling(
         _: SigningDisableRequest, account: Account, client _: any Client
     ) async throws(Denial) {
-        guard try await keys.signingKey(of: account) != nil else { throw Denial(.noSigningKey) }
+        let kept = try accounts.reading(account) { () throws(StoreFault) in
+            try accounts.kept(account)?.servers.all().contains(where: \.isSigning)
+        }
+        guard kept == true else { throw Denial(.noSigningKey) }
     }
 
     /// Creates the signing key, after a touch.

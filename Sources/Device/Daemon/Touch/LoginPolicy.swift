@@ -40,7 +40,8 @@ extension LoginPolicy {
 
     /// The setting that excludes an account from fingerprint login; nil if none does.
     ///
-    /// An error of the name service is logged, and excludes the account if `login.groups` is set.
+    /// An error of the name service is logged, and excludes the account if `login.groups` is set, or
+    /// `login.accounts` names other accounts than root.
     func exclusion(of account: Account) -> Setting? {
         let lists = LoginLists(settings)
         let memberships: Set<String>?
@@ -55,13 +56,26 @@ extension LoginPolicy {
             memberships: memberships)
     }
 
-    /// The names in `login.accounts` under which the name service finds the account.
+    /// The names in `login.accounts` under which the name service finds the account; nil if that
+    /// cannot be determined.
     ///
-    /// A name that cannot be looked up counts as another account's, like one that does not exist.
-    private func spellings(of account: Account, in lists: LoginLists) -> Set<String> {
-        lists.accountNames.filter { name in
-            name != account.name && (try? Account.spelled(name))?.uid == account.uid
+    /// A name that does not exist is no account's. Most lists need no look-up: root counts by its
+    /// uid, and an account that is denied by its own name is denied.
+    private func spellings(of account: Account, in lists: LoginLists) -> Set<String>? {
+        guard !lists.deniesAccount(named: account.name) else { return [] }
+        var found: Set<String> = []
+        for name in lists.accountNames.subtracting([account.name, "root"]).sorted() {
+            do throws(SystemFault) {
+                guard let other = try Account.spelled(name), other.uid == account.uid,
+                    other.name == account.name
+                else { continue }
+                found.insert(name)
+            } catch {
+                journal.fault(error.description, account: account.name)
+                return nil
+            }
         }
+        return found
     }
 
     /// The groups named in `login.groups` to which an account belongs; nil if that cannot be
