@@ -126,7 +126,8 @@ final class Login {
         service = try application.service()
         let named = Login.label(try application.item(PAM_TTY))
         terminal = ControllingTerminal.open(named: named, toRead: false) == nil ? [] : named
-        requester = AccountName(Login.label(try application.item(PAM_RUSER)))
+        requester = AccountName(
+            Login.label(try application.item(PAM_RUSER), cap: Limit.account))
         agent = StaticString("polkit-1").bytes == service.bytes ? Agent.find() : nil
         // An unprivileged program controls its own command line, which therefore proves nothing.
         guard geteuid() == 0,
@@ -164,8 +165,8 @@ final class Login {
     }
 
     /// Returns a descriptive text for the request, or nothing if it exceeds the limit.
-    private static func label(_ text: Bytes) -> Bytes {
-        text.count <= Limit.label ? text : []
+    private static func label(_ text: Bytes, cap: Int = Limit.label) -> Bytes {
+        text.count <= cap ? text : []
     }
 }
 

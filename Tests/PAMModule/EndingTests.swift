@@ -55,7 +55,7 @@ struct EndingTests {
     func foreign(_ edition: ModuleEdition) throws {
         let fixture = try ModuleFixture(edition)
         let reasons = DenialReason.allCases.filter { Denial($0).toLogin == nil }
-        #expect(reasons.count == 50)
+        #expect(reasons.count == 51)
         let probe = try fixture.start([String](repeating: "auth", count: reasons.count))
         for reason in reasons {
             let visit = try fixture.visit()

@@ -52,7 +52,11 @@ final class TerminalLeader: Sendable {
             // It has ended already; its holder answers for it.
             return (child, try TerminalLeader(child))
         }
-        return (child, try TerminalLeader(pid, of: child))
+        do throws(TestFault) {
+            return (child, try TerminalLeader(pid, of: child))
+        } catch .system(_, _, let code) where code == ESRCH {
+            return (child, try TerminalLeader(child))
+        }
     }
 
     /// Sends a signal, if it still runs.

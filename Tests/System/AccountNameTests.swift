@@ -104,11 +104,39 @@ struct AccountNameTests {
             ["bash", "-c", "cd receipts && \(Self.line(in: exported.output))"],
             as: account)
         #expect(verified.succeeded, "\(exported.output)\(verified.output)\(verified.errors)")
+        // So does what its signing key signs, with the line that 'signet sign' prints.
+        try signs(account)
         let doctor = try command("doctor", "--json", as: HostFixture.root)
         #expect(!doctor.output.contains("key-"), "\(doctor.output)")
         let gone = try command(
             "delete", "--all", "--password-stdin", as: account, input: account.password + "\n")
         #expect(gone.succeeded, "\(gone.errors)")
+    }
+
+    /// Makes a signing key, signs a file, and has stock OpenSSH check the signature.
+    private func signs(_ account: Account) throws {
+        let program = try Built.program("signet")
+        let place = FixturePlace.session(of: account)
+        for words in ["enable --signing --password-stdin", "sign text"] {
+            let terminal = try host.terminal(
+                [
+                    "bash", "-c", "echo hello >text; echo \"$1\" | \(program) \(words)", "-",
+                    account.password,
+                ],
+                as: account, in: place)
+            try terminal.expect(SignetFixture.invitation)
+            try signet.touch(Touch.alice)
+            #expect(try terminal.expectEnd() == .exited(0), "\(terminal.transcript)")
+        }
+        let checked = try host.run(
+            [
+                "bash", "-c",
+                """
+                \(program) sign --public-key | grep namespaces= >signers
+                ssh-keygen -Y verify -f signers -I "$1" -n file@signet -s text.sig <text
+                """, "-", account.name,
+            ], as: account, in: place)
+        #expect(checked.succeeded, "\(checked.output)\(checked.errors)")
     }
 
     /// The command that the export prints.
@@ -175,5 +203,13 @@ struct AccountNameTests {
         #expect(!check.output.contains("no account"), "\(check.output)")
         try configure("accounts = Alice@Corp.Example")
         _ = try su("alice@corp.example", to: Self.upn)
+        // Another account of the same uid is another account.
+        try signet.shell("echo 'anna:x:4243:4243::/home/anna:/bin/bash' >>/etc/passwd")
+        try configure("accounts = !anna")
+        _ = try su("alice@corp.example", to: Self.upn)
+        try configure("accounts = anna")
+        let excluded = try command("status", as: Self.upn)
+        #expect(excluded.ending == .exited(1), "\(excluded.output)")
+        #expect(excluded.output.contains("login.accounts"))
     }
 }

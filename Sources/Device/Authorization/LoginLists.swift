@@ -30,6 +30,9 @@ package struct LoginLists: Sendable {
     /// Whether the list of accounts names root, allowed or denied.
     package var namesRoot: Bool { accountNames.contains("root") }
 
+    /// Whether the list denies an account by this name.
+    package func deniesAccount(named name: String) -> Bool { accounts.denied.contains(name) }
+
     /// The accounts that the list names, allowed or denied.
     package var accountNames: Set<String> { accounts.allowed.union(accounts.denied) }
 
@@ -40,14 +43,15 @@ package struct LoginLists: Sendable {
     ///
     /// - Parameters:
     ///   - account: The account's name. Uid 0 also counts as `root`, whatever its name is.
-    ///   - spellings: Those among `accountNames` that the name service takes for the account, too.
+    ///   - spellings: Those among `accountNames` that the name service takes for the account, too;
+    ///     nil if they are unknown, which denies the account.
     ///   - memberships: The groups among `groupNames` that the account belongs to; nil if they are
     ///     unknown, which denies the account unless the list of groups is empty.
     package func exclusion(
-        account: String, uid: UInt32, spellings: Set<String> = [], memberships: Set<String>?
+        account: String, uid: UInt32, spellings: Set<String>? = [], memberships: Set<String>?
     ) -> Setting? {
-        let names = spellings.union(uid == 0 ? [account, "root"] : [account])
-        guard accounts.admits(names) else {
+        let own: Set<String> = uid == 0 ? [account, "root"] : [account]
+        guard let spellings, accounts.admits(own.union(spellings)) else {
             return Settings.loginAccounts
         }
         guard !groupNames.isEmpty else { return nil }

@@ -163,7 +163,7 @@ extension Denial {
         """
         the account \(account) cannot have fingers: its name must be text of at most \
         \(number: UInt64(AccountName.longest)) bytes, must not begin with '-', and must not contain any of \
-        * ? ! , : / or a double quote. Use the password, or have the account renamed
+        *?!,:/ or a double quote. Use the password, or have the account renamed
         """
     }
 

@@ -77,8 +77,10 @@ package struct StatusAnswer: Equatable, Sendable {
     package var keyring: KeyringState
     /// The setting that excludes the account from fingerprint login; nil if none does.
     package var keptOut: Bytes?
-    /// The denial, with reason, subject and what the account's state says, that a login of the client that asks would get before a
-    /// touch; nil if none. It says nothing about single services.
+    /// The denial that a login of the client that asks would get before a touch; nil if none.
+    ///
+    /// It says nothing about single services. It has a reason, a subject, and what the account's
+    /// state says of it: the cause, the day, or the seconds.
     package var refusal: Denial?
     /// Why no touch is accepted in the place from which root asks, which then is not part of the
     /// judgement; nil if it is.
@@ -153,20 +155,21 @@ package struct StatusAnswer: Equatable, Sendable {
         let closed = try frame.bytesIfPresent(.value)
         let subject = try frame.bytesIfPresent(.origin)
         guard reason != nil || subject == nil else { throw .malformedValue }
+        let state: CredentialState = try frame.choice(.state)
         self.init(
             account: account, seconds: seconds, cause: cause, since: since,
             configurationFault: configurationFault, closed: closed,
             prints: prints, damaged: damaged,
-            state: try frame.choice(.state), generation: try frame.number(.generation),
+            state: state, generation: try frame.number(.generation),
             lock: try frame.choice(.lock), program: try frame.bytes(.program),
             vault: try frame.bytes(.vault), device: try frame.fixed(.device),
             secrets: secrets, keyring: try frame.choice(.keyringState), keptOut: keptOut,
             refusal: reason.map { reason in
-                // What the account's state says is the refusal's, too.
                 Denial(
                     reason, cause: reason == .invalidated ? cause : nil,
                     seconds: reason == .lockedForNow ? seconds : nil,
-                    since: reason == .invalidated ? since : nil, subject: subject)
+                    since: reason == .invalidated && state == .invalidated ? since : nil,
+                    subject: subject)
             })
         let elsewhere: DenialReason? = try frame.choiceIfPresent(.elsewhere)
         let detail = try frame.bytesIfPresent(.elsewhereDetail)
@@ -320,7 +323,7 @@ extension Field {
     package static var first: Field { Field(14, size: 8) }
     package static var generation: Field { Field(49, size: 8) }
     package static var lock: Field { Field(50, size: 1) }
-    package static var program: Field { Field(52, size: 0...Limit.account) }
+    package static var program: Field { Field(52, size: 0...Limit.label) }
     package static var granted: Field { Field(61, size: 1) }
     package static var elsewhere: Field { Field(220, size: 1) }
     package static var elsewhereDetail: Field { Field(221, size: 0...Limit.text) }

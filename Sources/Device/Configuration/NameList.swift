@@ -35,7 +35,7 @@ package struct NameList: Equatable, Sendable {
 
     /// Whether a word is a valid entry: a name of 1 to 256 bytes, with or without `!` in front.
     ///
-    /// A name contains no control character, `!`, `:`, `/` or `"`. One with a space must be in double
+    /// A name neither begins nor ends with a space, and contains no control character, `!`, `:`, `/` or `"`. One with a space must be in double
     /// quotes: without them, a comma is more likely to be missing.
     static func isEntry(_ word: String) -> Bool {
         var name = word.utf8.first == UInt8(ascii: "!") ? word.utf8.dropFirst() : word.utf8[...]

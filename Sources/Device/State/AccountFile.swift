@@ -89,7 +89,7 @@ struct AccountFile: LineRecord, Equatable {
         name = try lines.name("name", cap: AccountName.longest)
         if version == Self.version, lines.isNext("sealed-name") {
             sealedName = try lines.name("sealed-name", cap: AccountName.longest)
-            guard sealedName != name, sealedName.isUsable else { throw .malformed }
+            guard sealedName != name, sealedName.isPrincipal else { throw .malformed }
         } else {
             sealedName = name
         }
@@ -97,7 +97,7 @@ struct AccountFile: LineRecord, Equatable {
         generation = try lines.number("generation")
         created = try lines.instant("created")
         prints = []
-        guard name.isUsable else { throw .malformed }
+        guard name.isPrincipal else { throw .malformed }
     }
 }
 

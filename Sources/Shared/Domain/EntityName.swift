@@ -57,11 +57,15 @@ extension EntityName<NamedEntity.Account> {
 
     /// Whether an account of this name can have fingers.
     ///
-    /// The name must be text of 1 to 255 bytes without control characters. It must be a principal of
-    /// an allowed_signers file, ssh-keygen(1), where `*`, `?`, `!`, `,` and `"` have meanings of their
-    /// own even in quotes, a word of a command line that is no option, and a field of passwd(5).
-    package var isUsable: Bool {
-        guard (1...Self.longest).contains(bytes.count), bytes[0] != UInt8(ascii: "-"),
+    /// It must be a principal, and a word of a command line that is no option.
+    package var isUsable: Bool { isPrincipal && bytes.first != UInt8(ascii: "-") }
+
+    /// Whether the name can be a principal in an allowed_signers file; ssh-keygen(1).
+    ///
+    /// It must be text of 1 to 255 bytes without control characters. `*`, `?`, `!`, `,` and `"` have
+    /// meanings of their own there, even in quotes; `:` and `/` do not occur in names of passwd(5).
+    package var isPrincipal: Bool {
+        guard (1...Self.longest).contains(bytes.count),
             let text = String(validating: bytes, as: UTF8.self)
         else { return false }
         return !text.unicodeScalars.contains {

@@ -18,7 +18,9 @@ package struct Account: Equatable, Sendable {
 
     /// Looks an account up by its exact name, getpwnam_r(3); nil if there is none.
     package static func named(_ name: String) throws(SystemFault) -> Account? {
-        guard let found = try answer(to: name), found.name == name else { return nil }
+        guard let found = try answer(to: name), found.name.utf8.elementsEqual(name.utf8) else {
+            return nil
+        }
         return found
     }
 

@@ -78,7 +78,7 @@ struct LanguageTests {
     func errors() throws {
         let german = try help("de", ["statuss"])
         #expect(german.code == .usage)
-        #expect(german.errors.hasPrefix("signet: es gibt keinen Befehl statuss. 'signet help' "))
+        #expect(german.errors.hasPrefix("signet: es gibt keinen Befehl statuss. Ist 'signet st"))
         let french = try help("fr", ["help", "enroll"])
         #expect(french.output.contains("utilisation\u{A0}: signet enroll [FINGER] [OPTION…]"))
     }

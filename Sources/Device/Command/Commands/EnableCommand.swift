@@ -57,7 +57,8 @@ struct EnableCommand: Command {
     ///
     /// Throws `.printsDamaged` as a denial if one of them is damaged.
     private func showSealing(_ account: AccountName) throws(CommandFault) {
-        // If they cannot be listed, the daemon denies the request for the same reason.
+        // Those of a former account cannot be listed before the password has adopted them; the answer
+        // shows them. In other cases the daemon denies the request for the same reason.
         guard let prints = try shared.knownFingers(account)?.prints, !prints.isEmpty else { return }
         if let damaged = prints.first(where: { !$0.intact }) {
             throw .denied(Denial(.printsDamaged, finger: damaged.finger), account: account)

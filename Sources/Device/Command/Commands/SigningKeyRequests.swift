@@ -88,8 +88,8 @@ struct PublicLines {
         key = point.line(comment: comment).dropLast()
         let namespaces = [SignatureNamespace.file.bytes, SignatureNamespace.challenge.bytes]
         signer =
-            account.bytes + Bytes(" namespaces=\"".utf8) + namespaces.joined(separator: [0x2C])
-            + Bytes("\" ".utf8) + key
+            RegisteredSigner.principal(account) + Bytes(" namespaces=\"".utf8)
+            + namespaces.joined(separator: [0x2C]) + Bytes("\" ".utf8) + key
         self.answer = answer
         self.account = account
     }
