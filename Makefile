@@ -147,6 +147,7 @@ check: build format-check graph-check ## run all checks that a change must pass
 	checks/programs
 	$(SWIFT_BUILD) -c release --build-tests -Xswiftc -enable-testing
 	$(RUN_TESTS) -c release
+	@python3 -B Tests/Machine/table.py --age || true
 
 format-check:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Plugins Sources Examples Tests \

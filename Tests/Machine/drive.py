@@ -7,6 +7,7 @@ import sys
 import time
 
 import cases
+import table
 from machine import Failed, Machine
 
 TCG = ["-accel", "tcg,thread=multi", "-cpu", "max"]
@@ -67,6 +68,7 @@ def main():
     if arguments[0] == "--only":
         only, arguments = arguments[1], arguments[2:]
     work, releases = arguments[0], arguments[1:]
+    tested = table.sources()
     kind = accelerator(work, releases[0])
     print(f"machine: {'KVM' if kind is KVM else 'no KVM that runs this kernel: TCG'}", flush=True)
     tables = {}
@@ -81,8 +83,9 @@ def main():
         finally:
             machine.stop()
     print(f"machine: {(time.monotonic() - beginning) / 60:.0f} minutes in all", flush=True)
-    names = {"bookworm": "Debian 12", "trixie": "Debian 13"}
-    print("\n| case | " + " | ".join(names.get(release, release) for release in releases) + " |")
+    if not only:
+        table.write([case.name for case in cases.ALL], tables, tested)
+    print("\n| case | " + " | ".join(table.NAMES.get(release, release) for release in releases) + " |")
     print("|---" * (len(releases) + 1) + "|")
     for case in cases.ALL:
         cells = [tables[release].get(case.name, "not reached") for release in releases]
