@@ -46,8 +46,10 @@ static int append(uint8_t *bytes, const struct print *print) {
     return 2 + print->length;
 }
 
+// By the tag and the user's id: libfprint's driver does not always ask for a tag before it stores one.
 static struct print *known(const uint8_t *body, int length) {
-    return length >= 2 + TAG_AT + TAG ? print_with(body + 2 + TAG_AT, TAG, TAG_AT) : NULL;
+    int rest = length - 2 - TAG_AT;
+    return rest >= TAG ? print_with(body + 2 + TAG_AT, rest, TAG_AT) : NULL;
 }
 
 static int list(uint8_t *body) {

@@ -86,6 +86,38 @@ extension DriverTests {
             #expect(try played.login(with: "two").assertion != nil)
         }
 
+        @Test(
+            "what a former account has left is deleted from its reader, too",
+            arguments: PlayedReader.Model.allCases)
+        func former(model: PlayedReader.Model) throws {
+            let played = try PlayedFixture(model, enrolled: "one")
+            #expect(try played.enrol(.bin, as: "two", checking: true).done?.prints == 1)
+            let fixture = played.fixture
+            // Marks that are not this machine's show no account to be the one that enrolled.
+            try DaemonFixture.write(
+                "signet-life: 1\n", to: fixture.file("life", of: .bin), mode: 0o600)
+            try fixture.restart()
+            #expect(try fixture.ask(.login(.bin)).reason == .invalidated)
+            try fixture.restart()
+            #expect(try fixture.ask(.delete(account: Person.bin.account, finger: nil)).done != nil)
+            #expect(played.reader.stored == ["one"])
+            #expect(try played.login(with: "one").assertion != nil)
+            #expect(try played.enrol(.bin, as: "two", checking: true).done?.prints == 1)
+        }
+
+        @Test(
+            "an account that deletes its fingers leaves those of others on the reader",
+            arguments: PlayedReader.Model.allCases, [false, true])
+        func others(model: PlayedReader.Model, restarts: Bool) throws {
+            let played = try PlayedFixture(model, enrolled: "one")
+            #expect(try played.enrol(.bin, as: "two", checking: true).done?.prints == 1)
+            if restarts { try played.fixture.restart() }
+            let request = Request.delete(account: Person.bin.account, finger: nil)
+            #expect(try played.fixture.ask(request).done != nil)
+            #expect(played.reader.stored == ["one"])
+            #expect(try played.login(with: "one").assertion != nil)
+        }
+
         @Test("a full reader is reported as such", arguments: PlayedReader.Model.allCases)
         func full(model: PlayedReader.Model) throws {
             let played = try PlayedFixture(model)
