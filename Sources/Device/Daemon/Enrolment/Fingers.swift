@@ -267,6 +267,11 @@ extension Fingers {
     private func forgetFormer(_ account: Account, client: any Client) async throws(Denial) -> Answer
     {
         sessionTokens.forgetToken(of: account)
+        // They are not opened for the request, which is about the present account; a reader that cannot
+        // list what it stores deletes a print only by its template.
+        if let left = (try? accounts.keptOfAnyone(account)) ?? nil {
+            await templates.openTemplates(of: left)
+        }
         let gone = try accounts.reading(account) { () throws(StoreFault) -> [StoredPrint] in
             guard let left = try accounts.keptOfAnyone(account) else { return [] }
             let removed = try left.prints.draftRemovingAll().removed
