@@ -390,7 +390,7 @@ extension SignedMatter {
     init(purpose: Bytes, challenge: Challenge) {
         self.init(
             namespace: .secret, challenge: challenge, service: .signet,
-            terminal: [], purpose: purpose)
+            terminal: [], purpose: Bytes(purpose.prefix(Limit.purpose)))
     }
 }
 
