@@ -63,9 +63,9 @@ struct RequestHandler: Sendable {
 
     /// This handler, with a check of the request that comes before the password is asked for.
     ///
-    /// It throws what the handler would throw with the right password, so that nobody types one in
-    /// vain, and may send what the client must see first. It does nothing that other requests of the
-    /// account would not do without a password, and the handler looks again.
+    /// It throws what the handler would throw even with the right password, which then need not be
+    /// typed, and may send what the client must see first. It does nothing that other requests of the
+    /// account would not do without a password, and the handler checks again.
     func checkingFirst<Asked: AccountRequest>(
         _ check: @escaping @ServiceActor (Asked, Account, any Client) async throws(Denial) -> Void
     ) -> RequestHandler {
