@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 enum nss_status _nss_fold_getpwnam_r(
@@ -15,12 +16,16 @@ enum nss_status _nss_fold_getpwnam_r(
         return NSS_STATUS_UNAVAIL;
     }
     struct passwd *found = NULL;
+    int is_liar = strncmp(name, "liar-", 5) == 0;
+    if (is_liar) name += 5;
     do {
         *error = fgetpwent_r(table, entry, buffer, size, &found);
     } while (*error == 0 && strcasecmp(found->pw_name, name) != 0);
     fclose(table);
     if (*error == ERANGE) return NSS_STATUS_TRYAGAIN;
-    return *error == 0 ? NSS_STATUS_SUCCESS : NSS_STATUS_NOTFOUND;
+    if (*error != 0) return NSS_STATUS_NOTFOUND;
+    if (is_liar) entry->pw_uid += 1000;
+    return NSS_STATUS_SUCCESS;
 }
 
 enum nss_status _nss_fold_getspnam_r(

@@ -182,6 +182,28 @@ struct AccountNameTests {
         #expect(try command("log", "--verify", as: Self.upn).succeeded)
     }
 
+    @Test("that lead to a name of another uid are no account's, and get no touch")
+    func inconsistent() throws {
+        try fold()
+        try add(Self.upn)
+        try enrol(Self.upn)
+        let name = "liar-alice@corp.example"
+        // su(1) gives PAM the name that the name service gives; login(1) gives what was typed.
+        let terminal = try host.terminal(
+            ["login", name], as: HostFixture.root, in: .session(of: Self.upn))
+        try terminal.expect("Password: ")
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
+        terminal.hangUp()
+        let status = try command("status", "--account", name, as: HostFixture.root)
+        #expect(!status.succeeded)
+        #expect(status.errors.contains("there is no account \(name)"), "\(status.errors)")
+        // Nor does it stand for the account in a list.
+        try host.write("/etc/signet/signet.conf", "[login]\naccounts = !\(name)\n")
+        try signet.stop()
+        try signet.start()
+        _ = try su("alice@corp.example", to: Self.upn)
+    }
+
     @Test("in another spelling are excluded, and admitted, by login.accounts")
     func foldedLists() throws {
         try fold()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A name service of the tests, libnss_fold.so.2: it takes the names of /etc/passwd and /etc/shadow in
-// capital letters, too, as directories do, and answers with the name that is written there.
+// capital letters, too, as directories do, and answers with the name that is written there. With
+// `liar-` in front, it gives that name another uid.
 #ifndef SIGNET_NAME_FOLD_H
 #define SIGNET_NAME_FOLD_H
 
