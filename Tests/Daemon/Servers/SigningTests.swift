@@ -223,16 +223,20 @@ extension DaemonTests {
         @Test("is made and destroyed with the password, and shown without")
         func password() throws {
             let client = try fixture.client(.daemon)
-            for request in [
-                Request.signingEnable(account: Self.name), .signingDisable(account: Self.name),
-            ] {
+            func refuses(_ request: Request) throws {
                 try client.send(request)
                 #expect(try client.next() == .passwordWanted(account: Self.name))
                 try client.send(.password(Bytes("wrong".utf8)))
                 #expect(try client.last().reason == .noPassword)
             }
+            try refuses(.signingEnable(account: Self.name))
             #expect(try client.ask(.signingKey(account: Self.name)).reason == .noSigningKey)
             #expect(fixture.serverFiles.isEmpty)
+            // No password is asked for where there is nothing to destroy.
+            #expect(try client.ask(.signingDisable(account: Self.name)).reason == .noSigningKey)
+            try enable()
+            try refuses(.signingDisable(account: Self.name))
+            #expect(try client.ask(.signingKey(account: Self.name)).signingKey?.state == .good)
         }
 
         @Test("is unique: a second is not made, and after disable there is none")

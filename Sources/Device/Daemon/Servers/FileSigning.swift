@@ -49,8 +49,8 @@ extension FileSigning {
     /// Signs a file, several files, a challenge or an HTTP request, after one touch.
     ///
     /// The touch covers everything in the request. Throws `badRequest` for an invalid server or
-    /// method, or for what is too long to be shown whole, `noSigningKey`, `signingKeyInvalidated`, the corresponding denials for a server's
-    /// key, and those of the touch.
+    /// method, or for what is too long to be shown whole, `noSigningKey`, `signingKeyInvalidated`,
+    /// the corresponding denials for a server's key, and those of the touch.
     func sign(
         _ request: SignRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
