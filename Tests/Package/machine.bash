@@ -32,6 +32,8 @@ boot() {
     # A touch is for who is at a seat, in front: sessions of login(1) are at this one, which has no
     # virtual consoles here, so that the newest session is in front.
     echo XDG_SEAT=seat0 >> "$root/etc/environment"
+    # script(1) under the name of a terminal emulator is one that works without a screen.
+    install "$root/usr/bin/script" "$root/srv/xterm"
 }
 
 end_machine() {
@@ -55,7 +57,8 @@ quietly() {
     said=$(in_machine "$@" 2>&1) || failed "'$*' failed: $said"
 }
 
-# A terminal, and alice logged in there by login(1), in a session of logind's at the seat.
+# A terminal, and alice logged in there by login(1), in a session of logind's at the seat, with a
+# terminal emulator of her own in it.
 log_in() {
     coproc terminal {
         exec nsenter --target "$first" --all env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
@@ -63,6 +66,8 @@ log_in() {
             script --quiet --return --command 'login -f alice' /dev/null 2>&1
     }
     transcript=
+    hear 'alice$ '
+    type_line 'exec /srv/xterm --quiet /dev/null'
     hear 'alice$ '
 }
 
