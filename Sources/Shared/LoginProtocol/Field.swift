@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
+
 /// A field that frames consist of: its tag on the wire, and the sizes that its value may have.
 ///
 /// The fields of a frame are ordered by strictly ascending tag, so each can occur only once. Those

@@ -30,7 +30,7 @@ package struct Account: Equatable, Sendable {
     /// name that the name service gives, and that name leads to the same uid.
     package static func spelled(_ name: String) throws(SystemFault) -> Account? {
         guard let found = try answer(to: name) else { return nil }
-        guard found.name != name else { return found }
+        guard !found.name.utf8.elementsEqual(name.utf8) else { return found }
         return try named(found.name)?.uid == found.uid ? found : nil
     }
 
