@@ -154,6 +154,48 @@ struct PostgreSQLSessionTests {
         }
     }
 
+    @Test("is left for another at each fault that is not its statement's own")
+    func leftAfterFaults() async throws {
+        try await use { database in
+            func session() async throws -> Int64? {
+                try await database.write { store throws(DatabaseFault) in
+                    try store.run("SELECT pg_backend_pid()").first?.integer(0)
+                }
+            }
+            func isLeft(after sql: StaticString) async throws -> Bool {
+                let before = try await session()
+                let met = await fault {
+                    try await database.write { store throws(DatabaseFault) in
+                        try store.run("SET LOCAL transaction_read_only = off")
+                        try store.run(sql)
+                    }
+                }
+                #expect(met != nil, "\(sql)")
+                return try await session() != before
+            }
+            // Unknown table, division by zero, a row that is there, wrong syntax.
+            for sql in [
+                "SELECT code FROM unknown", "SELECT code / 0 FROM codes",
+                "INSERT INTO codes (code, used) VALUES (1, 0)", "SELECT FROM WHERE",
+            ] as [StaticString] {
+                let left = try await isLeft(after: sql)
+                #expect(!left, "\(sql)")
+            }
+            // As a standby answers, as a server that is ending, short of memory, or wrong inside.
+            for sql in [
+                "DO $$ BEGIN RAISE 'no' USING ERRCODE = '0A000'; END $$",
+                "DO $$ BEGIN RAISE 'no' USING ERRCODE = '25006'; END $$",
+                "DO $$ BEGIN RAISE 'no' USING ERRCODE = '57P01'; END $$",
+                "DO $$ BEGIN RAISE 'no' USING ERRCODE = '53200'; END $$",
+                "DO $$ BEGIN RAISE 'no' USING ERRCODE = 'XX000'; END $$",
+                "DO $$ BEGIN RAISE 'no' USING ERRCODE = '72000'; END $$",
+            ] as [StaticString] {
+                let left = try await isLeft(after: sql)
+                #expect(left, "\(sql)")
+            }
+        }
+    }
+
     @Test("that has forgotten what it had prepared is left for another")
     func forgotten() async throws {
         try await use { database in
@@ -166,12 +208,5 @@ struct PostgreSQLSessionTests {
             let found = try await codes(of: database)
             #expect(found == [1, 2, 3, 4, 5])
         }
-    }
-}
-
-private func insert(_ code: Int64, into database: any Database) async throws(DatabaseFault) {
-    try await database.write { (transaction) throws(DatabaseFault) in
-        try transaction.run(
-            "INSERT INTO codes (code, used) VALUES ($1, 0)", [.integer(code)])
     }
 }

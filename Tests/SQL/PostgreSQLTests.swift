@@ -146,17 +146,7 @@ struct PostgreSQLTests {
     @Test("is asked by TLS if its name and authority are the right ones, and not otherwise")
     func tls() async throws {
         let scratch = try Scratch()
-        for name in ["server", "other"] {
-            let made = try Program(
-                Command([
-                    "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                    "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-                    "-addext", "subjectAltName=DNS:localhost", "-keyout", scratch.at("\(name).key"),
-                    "-out", scratch.at("\(name).pem"),
-                ])
-            ).expectEnd()
-            #expect(made.succeeded)
-        }
+        for name in ["server", "other"] { try makeCertificate(name, in: scratch) }
         let server = try PostgreSQLServer(
             identity: (try scratch.read("server.pem"), try scratch.read("server.key")))
         func ask(_ host: String, _ authority: String) async throws(DatabaseFault) -> [Row] {
@@ -208,13 +198,6 @@ struct PostgreSQLTests {
             }
             #expect(rows == [Row([-2, -3, -4, 1, 0].map { .integer($0) })])
         }
-    }
-}
-
-private func insert(_ code: Int64, into database: any Database) async throws(DatabaseFault) {
-    try await database.write { (transaction) throws(DatabaseFault) in
-        try transaction.run(
-            "INSERT INTO codes (code, used) VALUES ($1, 0)", [.integer(code)])
     }
 }
 

@@ -93,13 +93,6 @@ struct SQLiteTurnTests {
     }
 }
 
-private func insert(_ code: Int64, into database: any Database) async throws(DatabaseFault) {
-    try await database.write { (transaction) throws(DatabaseFault) in
-        try transaction.run(
-            "INSERT INTO codes (code, used) VALUES ($1, 0)", [.integer(code)])
-    }
-}
-
 private final class Signal: Sendable {
     private let value = Atomic(false)
     var isUp: Bool { value.load(ordering: .sequentiallyConsistent) }

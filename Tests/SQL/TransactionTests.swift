@@ -321,6 +321,13 @@ struct TransactionTests {
     }
 }
 
+func insert(_ code: Int64, into database: any Database) async throws(DatabaseFault) {
+    try await database.write { (transaction) throws(DatabaseFault) in
+        try transaction.run(
+            "INSERT INTO codes (code, used) VALUES ($1, 0)", [.integer(code)])
+    }
+}
+
 /// All codes, in order.
 func codes(of database: any Database) async throws -> [Int64] {
     try await database.read { (transaction) throws(DatabaseFault) in

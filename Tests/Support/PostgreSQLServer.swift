@@ -9,13 +9,13 @@ import Synchronization
 /// it holds when the server is killed, not when the machine is.
 package final class PostgreSQLServer: Sendable {
     /// `nobody`: initdb wants an account that has a name.
-    private static let uid: UInt32 = 65_534
+    static let uid: UInt32 = 65_534
 
     private let scratch: Scratch
     private let data: String
     private let isDurable: Bool
-    /// Where it listens beside its socket; nil where it does not.
-    private let port: UInt16?
+    /// Where it listens by TLS beside its socket; nil where it does not.
+    private let ownPort: UInt16?
     private let process = Mutex<Program?>(nil)
     private let made = Mutex(0)
 
@@ -28,8 +28,38 @@ package final class PostgreSQLServer: Sendable {
     ) throws(TestFault) {
         scratch = try Scratch()
         self.isDurable = isDurable
-        port = try identity.map { _ throws(TestFault) in try Self.freePort() }
+        ownPort = try identity.map { _ throws(TestFault) in try Self.freePort() }
         data = directory.map { "\($0)/postgresql-\(getpid())" } ?? scratch.at("data")
+        try makeDirectories()
+        try finish([
+            "initdb", "--pgdata=\(data)", "--username=signet", "--auth=trust", "--no-sync",
+            "--encoding=UTF8", "--locale=C.UTF-8", "--wal-segsize=\(isDurable ? 16 : 1)",
+        ])
+        try use(identity)
+        try start()
+    }
+
+    /// Makes and starts a standby, which follows `primary` and serves readers.
+    package init(standbyOf primary: PostgreSQLServer) throws(TestFault) {
+        scratch = try Scratch()
+        isDurable = false
+        ownPort = nil
+        data = scratch.at("data")
+        try makeDirectories()
+        try finish([
+            "pg_basebackup", "--dbname=\(primary.connection())", "--pgdata=\(data)",
+            "--write-recovery-conf", "--checkpoint=fast", "--no-sync",
+        ])
+        try start()
+    }
+
+    /// Makes the standby the primary. Returns when it is.
+    package func promote() throws(TestFault) { try query("SELECT pg_promote()") }
+
+    /// The directory of the socket.
+    package var socketDirectory: String { scratch.path }
+
+    private func makeDirectories() throws(TestFault) {
         for path in [scratch.path, data] {
             guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
                 throw .system(call: "mkdir", subject: path, code: errno)
@@ -38,19 +68,39 @@ package final class PostgreSQLServer: Sendable {
                 throw .system(call: "chown", subject: path, code: errno)
             }
         }
-        try finish([
-            "initdb", "--pgdata=\(data)", "--username=signet", "--auth=trust", "--no-sync",
-            "--encoding=UTF8", "--locale=C.UTF-8", "--wal-segsize=\(isDurable ? 16 : 1)",
-        ])
+    }
+
+    /// Has it ask a role for its password, and no other, from its next start or `reload` on.
+    package func demandPassword(of role: String) throws(TestFault) {
+        let lines = "local all \(role) scram-sha-256\nlocal all all trust\n"
+        try keep(Array(lines.utf8), "pg_hba.conf")
+    }
+
+    /// Has it read its files again.
+    package func reload() throws(TestFault) { try query("SELECT pg_reload_conf()") }
+
+    /// Ends all connections of the programs under test.
+    package func endConnections() throws(TestFault) {
+        try query(
+            """
+            SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+            WHERE application_name = 'signet-server'
+            """)
+    }
+
+    /// Has it present a certificate from its next start or `reload` on.
+    package func use(_ identity: (certificate: [UInt8], key: [UInt8])?) throws(TestFault) {
         if let identity {
             try keep(identity.certificate, "server.crt")
             try keep(identity.key, "server.key")
         }
-        try start()
     }
 
     /// Where it listens by TLS, if it does.
-    package var tlsPort: UInt16 { port ?? 0 }
+    package var tlsPort: UInt16 { ownPort ?? 0 }
+
+    /// The port that its socket is named after.
+    package var port: UInt16 { ownPort ?? 5432 }
 
     private func keep(_ bytes: [UInt8], _ name: String) throws(TestFault) {
         try scratch.write(name, bytes)
@@ -85,7 +135,7 @@ package final class PostgreSQLServer: Sendable {
 
     /// A connection string for `database`, as the owner of everything there.
     package func connection(_ database: String = "postgres") -> String {
-        "host=\(scratch.path) port=\(port ?? 5432) user=signet dbname=\(database)"
+        "host=\(scratch.path) port=\(port) user=signet dbname=\(database)"
     }
 
     /// Makes an empty database; gives its connection string.
@@ -96,7 +146,7 @@ package final class PostgreSQLServer: Sendable {
         }
         let name = "test_\(getpid())_\(number)"
         try finish([
-            "createdb", "--host=\(scratch.path)", "--port=\(port ?? 5432)", "--username=signet",
+            "createdb", "--host=\(scratch.path)", "--port=\(port)", "--username=signet",
             "--maintenance-db=postgres", name,
         ])
         return connection(name)
@@ -128,8 +178,8 @@ package final class PostgreSQLServer: Sendable {
     package func start() throws(TestFault) {
         let flushes = isDurable ? "on" : "off"
         let settings = [
-            "listen_addresses=\(port == nil ? "" : "127.0.0.1")", "port=\(port ?? 5432)",
-            "ssl=\(port == nil ? "off" : "on")", "unix_socket_directories=\(scratch.path)",
+            "listen_addresses=\(ownPort == nil ? "" : "127.0.0.1")", "port=\(port)",
+            "ssl=\(ownPort == nil ? "off" : "on")", "unix_socket_directories=\(scratch.path)",
             "unix_socket_permissions=0777", "fsync=\(flushes)", "full_page_writes=\(flushes)",
             "shared_buffers=\(isDurable ? "128MB" : "16MB")", "max_connections=300",
             "dynamic_shared_memory_type=mmap", "autovacuum=\(flushes)",
@@ -138,7 +188,7 @@ package final class PostgreSQLServer: Sendable {
         ]
         let program = try run(["postgres", "-D", data] + settings.flatMap { ["-c", $0] })
         try program.expectError(
-            "database system is ready to accept connections", within: .seconds(30))
+            "database system is ready to accept ", within: .seconds(30))
         process.withLock { $0 = program }
     }
 
@@ -195,23 +245,30 @@ package final class PostgreSQLServer: Sendable {
         return outcome
     }
 
-    /// Starts one of PostgreSQL's programs, as unpacked by `Tests/HostFixture/programs`. It may look
-    /// everywhere, as the project may be in a private directory, and do nothing more than others.
+    /// Starts one of PostgreSQL's programs.
     private func run(_ arguments: [String]) throws(TestFault) -> Program {
         let programs = "\(Layout.package)/.build/programs"
         let directory = try Layout.directory(
             of: Layout.matching("\(programs)/usr/lib/postgresql/*/bin/postgres"))
+        return try Self.run(
+            "\(directory)/\(arguments[0])", arguments.dropFirst(), home: scratch.path)
+    }
+
+    /// Starts a program that `Tests/HostFixture/programs` unpacked. It may look everywhere, as the
+    /// project may be in a private directory, and do nothing more than others.
+    static func run(
+        _ program: String, _ arguments: some Sequence<String>, home: String
+    ) throws(TestFault) -> Program {
+        let programs = "\(Layout.package)/.build/programs"
         // /usr/lib/x86_64-linux-gnu, for example.
         let libraries = Layout.directory(of: try Layout.moduleDirectory())
         let ids = ["--reuid=\(Self.uid)", "--regid=\(Self.uid)", "--clear-groups"]
         let rights = ["--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search"]
         return try Program(
             Command(
-                ["setpriv"] + ids + rights + ["\(directory)/\(arguments[0])"]
-                    + arguments.dropFirst(),
+                ["setpriv"] + ids + rights + [program] + arguments,
                 environment: [
-                    "LD_LIBRARY_PATH": programs + libraries,
-                    "PGTZ": "UTC", "HOME": scratch.path,
+                    "LD_LIBRARY_PATH": programs + libraries, "PGTZ": "UTC", "HOME": home,
                 ]))
     }
 }

@@ -3,7 +3,8 @@ import CPostgreSQL
 
 /// The parameters of a connection, parsed from a connection string by libpq (PQconninfoParse).
 ///
-/// Timeouts and keepalives are added where the string sets none, and the encoding is always UTF-8.
+/// Timeouts and keepalives are added where the string sets none. The encoding is always UTF-8, and
+/// only a server that can write is used: a standby lags behind, and does not know yet what was revoked.
 /// The passwords in the string are remembered, so that `redact` can keep them out of messages.
 struct ConnectionParameters: Sendable {
     /// The keywords, by libpq's names.
@@ -21,7 +22,8 @@ struct ConnectionParameters: Sendable {
 
     /// Parses a connection string: `host=… dbname=… sslmode=verify-full …`, or `postgresql://…`.
     ///
-    /// - Throws: `.broken` without a quotation of the string, which may contain a password.
+    /// - Throws: `.broken` without a quotation of the string, which may contain a password, also if
+    ///   it asks for another kind of server.
     init(_ string: String) throws(DatabaseFault) {
         var problem: UnsafeMutablePointer<CChar>?
         defer { unsafe PQfreemem(problem) }
@@ -33,15 +35,15 @@ struct ConnectionParameters: Sendable {
         var next = unsafe options
         while let keyword = unsafe next.pointee.keyword {
             if let value = unsafe next.pointee.val {
-                add(unsafe String(cString: keyword), unsafe String(cString: value))
+                try add(unsafe String(cString: keyword), unsafe String(cString: value))
             }
             unsafe next += 1
         }
         for (keyword, value) in Self.defaults where !keywords.contains(keyword) {
-            add(keyword, value)
+            try add(keyword, value)
         }
-        keywords.append("client_encoding")
-        values.append("UTF8")
+        keywords += ["client_encoding", "target_session_attrs"]
+        values += ["UTF8", "read-write"]
     }
 
     /// Makes one line of at most 300 characters from a message of libpq.
@@ -54,8 +56,16 @@ struct ConnectionParameters: Sendable {
         return String(words.joined(separator: " ").prefix(300))
     }
 
-    private mutating func add(_ keyword: String, _ value: String) {
+    private mutating func add(_ keyword: String, _ value: String) throws(DatabaseFault) {
         guard keyword != "client_encoding" else { return }
+        if keyword == "target_session_attrs" {
+            // A primary is the server that can write, unless it is set to refuse that.
+            guard ["read-write", "primary"].contains(value) else {
+                throw .broken(
+                    "the connection string asks for target_session_attrs=\(value): leave that out")
+            }
+            return
+        }
         keywords.append(keyword)
         values.append(value)
         if keyword == "password" || keyword == "sslpassword", !value.isEmpty {

@@ -5,7 +5,7 @@ import Glibc
 /// A connection to PostgreSQL in pipeline mode, for one thread at a time.
 ///
 /// Statements are sent without waiting and answered together (`settle`), which saves round trips.
-/// After `.lost` or `.late` the connection must be discarded.
+/// After a fault that ends the connection it must be discarded.
 // SAFETY: `handle` is open from `init` to `deinit`, and used by one thread at a time.
 @safe final class PostgreSQLConnection: @unchecked Sendable {
     private let handle: OpaquePointer
@@ -20,8 +20,13 @@ import Glibc
     /// The names of the statements that were sent to be prepared and are not confirmed yet.
     private var fresh: [StatementKey: String] = [:]
     private var named = 0
-    /// The expected answers in order: the statement to be prepared, or nil for another command.
-    private var awaited: [StatementKey?] = []
+    /// The beginning of the names, which no other client's statement has: a pooler may hand this
+    /// client a session with the statements of others, and their names must not lead to them.
+    private let prefix = "signet_" + String(UInt64.random(in: .min ... .max), radix: 16)
+    /// The expected answers in order.
+    private var awaited: [Awaited] = []
+    /// The process that serves the session (pg_backend_pid); nil before it is known.
+    private var backend: Value?
     /// Whether nothing of this transaction has been answered yet.
     ///
     /// If the connection turns out to be lost in this state, it may have broken before the
@@ -49,7 +54,16 @@ import Glibc
         try execute(Self.settings)
         // A server that works then reports a slow statement before the deadline passes.
         try execute("SET statement_timeout = '\(max(1, patience.components.seconds * 4 / 5))s'")
+        try send("SELECT pg_backend_pid()")
+        backend = try settle().rows().first?.values.first
     }
+
+    /// Whether the session belongs to another process than the one that was connected to, as behind
+    /// a connection pooler.
+    var isPooled: Bool { backend != .integer(Int64(unsafe PQbackendPID(handle))) }
+
+    /// Whether another connection, open at the same time, has the same session.
+    func sharesSession(with other: PostgreSQLConnection) -> Bool { backend == other.backend }
 
     deinit { unsafe PQfinish(handle) }
 
@@ -69,6 +83,12 @@ import Glibc
     /// Statements whose result is not needed are sent together with the next one that is waited
     /// for.
     func send(_ sql: StaticString, _ values: [Value]) throws(PostgreSQLFault) {
+        try send(sql, values, as: .statement)
+    }
+
+    private func send(
+        _ sql: StaticString, _ values: [Value], as kind: Awaited
+    ) throws(PostgreSQLFault) {
         let key: StatementKey
         let parameters: PostgreSQLParameters
         do throws(DatabaseFault) {
@@ -83,12 +103,12 @@ import Glibc
         } else {
             // The name is new each time: a statement whose preparation failed may or may not exist.
             named += 1
-            name = "s\(named)"
+            name = "\(prefix)_\(named)"
             let text = unsafe UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
-            try sent(key) { unsafe PQsendPrepare(handle, name, text, 0, nil) }
+            try sent(.preparation(key)) { unsafe PQsendPrepare(handle, name, text, 0, nil) }
             fresh[key] = name
         }
-        try sent {
+        try sent(kind) {
             unsafe parameters.withPointers { count, pointers, lengths, formats in
                 unsafe PQsendQueryPrepared(handle, name, count, pointers, lengths, formats, 1)
             }
@@ -96,15 +116,19 @@ import Glibc
     }
 
     /// Queues `BEGIN`; `deadline` applies to the whole transaction.
+    ///
+    /// The transaction fails if it does not run in the session that was set up for it: a pooler in
+    /// transaction mode gives each transaction any session, with the settings of others.
     func begin(_ words: String, until deadline: Int64) throws(PostgreSQLFault) {
         self.deadline = deadline
         try send(words)
+        try send("SELECT pg_backend_pid()", [], as: .session)
     }
 
     /// Queues `COMMIT` or another command without values.
     func send(_ words: String) throws(PostgreSQLFault) {
         if awaited.isEmpty { isUntried = true }
-        try sent { unsafe PQsendQueryParams(handle, words, 0, nil, nil, nil, nil, 1) }
+        try sent(.statement) { unsafe PQsendQueryParams(handle, words, 0, nil, nil, nil, nil, 1) }
     }
 
     /// Waits for all expected answers and returns the last one.
@@ -123,9 +147,9 @@ import Glibc
         var outcomes: [StatementOutcome] = []
         outcomes.reserveCapacity(count)
         // Statements that were sent without waiting, and `BEGIN`, were sent before those.
-        var before = awaited.count { $0 == nil } - count
-        let last = try settle { result, prepared throws(PostgreSQLFault) in
-            guard prepared == nil else { return }
+        var before = awaited.count { !$0.isPreparation } - count
+        let last = try settle { result, kind throws(PostgreSQLFault) in
+            guard !kind.isPreparation else { return }
             before -= 1
             if before < 0 { outcomes.append(try result.outcome()) }
         }
@@ -134,20 +158,26 @@ import Glibc
     }
 
     /// Waits for all expected answers and returns the last one; `read` gets those before it that
-    /// succeeded, each with the statement that it prepared, if any.
+    /// succeeded, each with what it answers.
     private func settle(
-        _ read: (borrowing PostgreSQLResult, StatementKey?) throws(PostgreSQLFault) -> Void
+        _ read: (borrowing PostgreSQLResult, Awaited) throws(PostgreSQLFault) -> Void
     ) throws(PostgreSQLFault) -> PostgreSQLResult {
         guard unsafe PQpipelineSync(handle) == 1 else { throw .lost(lastError) }
         var fault: PostgreSQLFault?
         var result = try next()
-        for (place, prepared) in awaited.enumerated() {
-            if result.succeeded {
+        for (place, kind) in awaited.enumerated() {
+            if !result.succeeded {
+                fault = fault ?? result.fault
+            } else {
+                switch kind {
+                case .statement: break
                 // It is recorded even if a later statement fails, because preparing it again would
                 // be an error.
-                if let prepared { statements[prepared] = fresh[prepared] }
-            } else if fault == nil {
-                fault = result.fault
+                case .preparation(let key): statements[key] = fresh[key]
+                case .session where try result.rows().first?.values.first != backend:
+                    fault = fault ?? .unusable(.sharedSession)
+                case .session: break
+                }
             }
             // Each result is followed by a null result.
             try wait()
@@ -158,7 +188,7 @@ import Glibc
             guard later.isEnd == isLast else { throw .lost("answers out of order") }
             if isLast { break }
             if result.succeeded, fault == nil {
-                do throws(PostgreSQLFault) { try read(result, prepared) } catch { fault = error }
+                do throws(PostgreSQLFault) { try read(result, kind) } catch { fault = error }
             }
             result = later
         }
@@ -204,11 +234,9 @@ import Glibc
     }
 
     /// Calls `send`, and notes that one more answer is expected.
-    private func sent(
-        _ prepared: StatementKey? = nil, _ send: () -> Int32
-    ) throws(PostgreSQLFault) {
+    private func sent(_ kind: Awaited, _ send: () -> Int32) throws(PostgreSQLFault) {
         guard unsafe PQenterPipelineMode(handle) == 1, send() == 1 else { throw .lost(lastError) }
-        awaited.append(prepared)
+        awaited.append(kind)
     }
 
     /// Returns the next answer, or throws `.late` at the deadline, because a server that hangs
@@ -237,9 +265,22 @@ import Glibc
     }
 }
 
+/// What an answer is expected to.
+private enum Awaited {
+    case statement
+    /// The preparation of a statement.
+    case preparation(StatementKey)
+    /// The question which process serves the session.
+    case session
+
+    var isPreparation: Bool {
+        if case .preparation = self { true } else { false }
+    }
+}
+
 /// Why a transaction on PostgreSQL failed, which determines whether it is repeated.
 enum PostgreSQLFault: Error {
-    /// A fault that repeating does not change.
+    /// A fault of a statement that repeating does not change. The connection is as good as before.
     case fault(DatabaseFault)
     /// A conflict with another transaction; repeating may succeed.
     case conflict(String)
@@ -248,31 +289,27 @@ enum PostgreSQLFault: Error {
     /// Another transaction may have inserted it after this one looked. If repeating fails in the
     /// same way, the program has a fault.
     case double(String)
-    /// The connection broke.
-    case lost(String)
+    /// The connection broke, or it leads to a server or session that cannot serve it; another one
+    /// may be better.
+    case ended(DatabaseFault)
+    /// The connection cannot be used, and another one would not be better.
+    case unusable(DatabaseFault)
     /// The deadline has passed, and the connection is unusable.
     ///
     /// The transaction is not repeated, because that would double the load of a server that is too
     /// slow.
     case late
 
+    /// The connection broke.
+    static func lost(_ text: String) -> PostgreSQLFault { .ended(.unavailable(text)) }
+
     /// The fault as reported to the caller.
     var plain: DatabaseFault {
         switch self {
-        case .fault(let fault): fault
+        case .fault(let fault), .ended(let fault), .unusable(let fault): fault
         case .conflict(let text): .busy(text)
-        case .lost(let text): .unavailable(text)
         case .double(let text): .broken(text)
-        case .late: .unavailable(reason)
-        }
-    }
-
-    /// What happened, without what to do about it.
-    var reason: String {
-        switch self {
-        case .fault(let fault): "\(fault)"
-        case .conflict(let text), .double(let text), .lost(let text): text
-        case .late: "PostgreSQL does not answer in time"
+        case .late: .unavailable("PostgreSQL does not answer in time")
         }
     }
 
@@ -280,9 +317,18 @@ enum PostgreSQLFault: Error {
     var endsConnection: Bool {
         switch self {
         case .fault, .conflict, .double: false
-        case .lost, .late: true
+        case .ended, .unusable, .late: true
         }
     }
+}
+
+extension DatabaseFault {
+    /// A pooler gives this client's transactions the sessions of other clients.
+    static let sharedSession = DatabaseFault.broken(
+        """
+        the connection pooler gives one session to several clients: set it to session pooling \
+        (pool_mode = session in pgbouncer.ini), or connect to PostgreSQL itself
+        """)
 }
 
 extension Duration {

@@ -35,17 +35,19 @@ package final class PostgreSQLDatabase: Database {
         writes = JobQueue(figures)
         reads = JobQueue(figures)
         let parameters = try ConnectionParameters(connection)
-        let outage = Outage()
+        let reachability = Reachability()
         let writers = max(1, connections)
         try Self.start(
             writers, on: writes,
             first: Session(
-                parameters: parameters, outage: outage, patience: patience, figures: figures,
+                parameters: parameters, reachability: reachability, patience: patience,
+                figures: figures,
                 begin: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"))
         try Self.start(
             max(1, writers / 4), on: reads,
             first: Session(
-                parameters: parameters, outage: outage, patience: patience, figures: figures,
+                parameters: parameters, reachability: reachability, patience: patience,
+                figures: figures,
                 begin: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
     }
 
@@ -81,36 +83,55 @@ package final class PostgreSQLDatabase: Database {
     }
 }
 
-/// Remembers for 200 ms that the server cannot be reached, so that not every thread tries again.
-private final class Outage: Sendable {
-    private let last = Mutex<(until: ContinuousClock.Instant, text: String)?>(nil)
+/// What the threads know of the server together.
+private final class Reachability: Sendable {
+    private let last = Mutex<(until: ContinuousClock.Instant, fault: DatabaseFault)?>(nil)
+    private let hasCheckedPooler = Atomic(false)
 
-    /// The reason for a recent failure to connect; nil if there was none.
-    var text: String? {
+    /// Why the server could not be connected to in the last 200 ms, so that not every thread tries
+    /// again; nil if it could.
+    var outage: DatabaseFault? {
         last.withLock { last in
             guard let known = last, known.until > .now else { return nil }
-            return known.text
+            return known.fault
         }
     }
 
-    func note(_ text: String) { last.withLock { $0 = (.now + .milliseconds(200), text) } }
+    func note(_ fault: DatabaseFault) {
+        last.withLock { $0 = (.now + .milliseconds(200), fault) }
+    }
+
+    /// Refuses a pooler that shares sessions, in words, as soon as it is connected to.
+    ///
+    /// A second connection shows it: in session mode each has a session of its own. Where the
+    /// pooler has no room for it, the transactions find out (`PostgreSQLConnection.begin`).
+    func checkPooler(
+        _ connection: PostgreSQLConnection,
+        connectAgain: () throws(PostgreSQLFault) -> PostgreSQLConnection
+    ) throws(PostgreSQLFault) {
+        guard connection.isPooled, !hasCheckedPooler.load(ordering: .relaxed) else { return }
+        if let second = try? connectAgain(), connection.sharesSession(with: second) {
+            throw .unusable(.sharedSession)
+        }
+        hasCheckedPooler.store(true, ordering: .relaxed)
+    }
 }
 
 /// A thread's connection, opened when it is needed.
 private struct Session: Sendable {
     let parameters: ConnectionParameters
-    let outage: Outage
+    let reachability: Reachability
     let patience: Duration
     let figures: DatabaseFigures
     let begin: String
     private var connection: PostgreSQLConnection?
 
     init(
-        parameters: ConnectionParameters, outage: Outage, patience: Duration,
+        parameters: ConnectionParameters, reachability: Reachability, patience: Duration,
         figures: DatabaseFigures, begin: String
     ) {
         self.parameters = parameters
-        self.outage = outage
+        self.reachability = reachability
         self.patience = patience
         self.figures = figures
         self.begin = begin
@@ -143,11 +164,11 @@ private struct Session: Sendable {
                 case .double where !metDouble:
                     metDouble = true
                 // COMMIT was not sent, so nothing of the transaction has happened. An old
-                // connection may have broken long ago.
-                case .lost where !isFresh && !isCommitting:
+                // connection may have broken long ago, or its server have become a standby.
+                case .ended where !isFresh && !isCommitting:
                     connection = nil
                     isFresh = true
-                case .lost, .late:
+                case .ended, .unusable, .late:
                     connection = nil
                     return error.plain
                 case .conflict, .double, .fault:
@@ -186,13 +207,16 @@ private struct Session: Sendable {
 
     private mutating func connected() throws(PostgreSQLFault) -> PostgreSQLConnection {
         if let connection { return connection }
-        if let text = outage.text { throw .lost(text) }
+        if let fault = reachability.outage { throw .ended(fault) }
         do throws(PostgreSQLFault) {
             let made = try PostgreSQLConnection(parameters, patience: patience)
+            try reachability.checkPooler(made) { () throws(PostgreSQLFault) in
+                try PostgreSQLConnection(parameters, patience: min(patience, .seconds(2)))
+            }
             connection = made
             return made
         } catch {
-            outage.note(error.reason)
+            reachability.note(error.plain)
             throw error
         }
     }

@@ -40,9 +40,14 @@ import CPostgreSQL
     }
 
     /// Why the command failed, by its SQLSTATE; the text names tables, but no values.
+    ///
+    /// Only what is known to be a fault of the statement leaves the connection in use. Anything else
+    /// may be the server's or the session's, which a connection would keep: a standby stays one.
     var fault: PostgreSQLFault {
         let code = field("C")
         let text = "\(field("M")) (\(code))"
+        // FATAL and PANIC: the server closes the connection.
+        guard field("V") == "ERROR" else { return .lost(text) }
         switch code {
         // serialization_failure, deadlock_detected
         case "40001", "40P01": return .conflict(text)
@@ -52,25 +57,22 @@ import CPostgreSQL
         case "53100": return .fault(.full)
         // query_canceled (a time limit), lock_not_available
         case "57014", "55P03": return .fault(.busy(text))
-        // read_only_sql_transaction (a standby)
-        case "25006": return .fault(.unavailable(text))
         // data_corrupted, index_corrupted
         case "XX001", "XX002": return .fault(.damaged(text))
-        default: break
-        }
-        // Another process has migrated the database, so the statements prepared here are invalid.
-        if code == "0A000" && field("R") == "RevalidateCachedQuery" { return .lost(text) }
         // invalid_sql_statement_name, duplicate_prepared_statement: a connection pooler in between,
         // or something in the database, has discarded or mixed up the session's prepared
         // statements.
-        if code == "26000" || code == "42P05" { return .lost(text) }
-        // protocol_violation: too few or too many values
-        if code == "08P01" { return .fault(.broken(text)) }
-        // No connection, insufficient resources, operator intervention, system error.
+        case "26000", "42P05": return .ended(.sharedSession)
+        default: break
+        }
         switch code.prefix(2) {
-        case "08", "57", "": return .lost(text)
-        case "53", "58": return .fault(.unavailable(text))
-        default: return .fault(.broken(text))
+        // Cardinality, data, constraints, syntax and rights, WITH CHECK OPTION, PL/pgSQL.
+        case "21", "22", "23", "42", "44", "P0": return .fault(.broken(text))
+        // No connection, insufficient resources, operator intervention, system error; a standby
+        // (0A000, 25006); statements that are invalid because another process has migrated the
+        // database (0A000).
+        case "08" where code != "08P01", "0A", "25", "53", "57", "58", "": return .lost(text)
+        default: return .ended(.broken(text))
         }
     }
 
