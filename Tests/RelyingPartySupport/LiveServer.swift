@@ -22,14 +22,16 @@ package final class LiveServer: Sendable {
 
     /// Starts it and waits until it is ready. `commitRequired` has people compare fingerprints,
     /// `severalDevices` is whether an account may have more than one. `tpmAuthorities` is the path of
-    /// the file that names the makers of TPMs.
+    /// the file that names the makers of TPMs. `path` is that of its public URL, and `called` the one
+    /// below which devices call it, where a proxy would change it.
     package static func start(
-        commitRequired: Bool = false, severalDevices: Bool = false, tpmAuthorities: String = "none"
+        commitRequired: Bool = false, severalDevices: Bool = false, tpmAuthorities: String = "none",
+        path: String = "", called: String? = nil
     ) async throws -> LiveServer {
         let scratch = try Scratch()
         try certificate("server", in: scratch)
         let port = try freePort()
-        let url = "https://127.0.0.1:\(port)"
+        let url = "https://127.0.0.1:\(port)\(path)"
         try scratch.write(
             "server.conf",
             """
@@ -37,6 +39,7 @@ package final class LiveServer: Sendable {
             url = \(url)
             [listen]
             port = \(port)
+            path = \(called == nil ? "kept" : "removed")
             certificate = \(scratch.at("server.pem"))
             key = \(scratch.at("server.key"))
             [database]
@@ -50,7 +53,8 @@ package final class LiveServer: Sendable {
         let program = try await run(scratch)
         let key = try await makeApplication(
             in: scratch.at("server.db"), url, commitRequired, severalDevices)
-        return LiveServer(url, scratch, program, key)
+        return LiveServer(
+            "https://127.0.0.1:\(port)\(called ?? path)", scratch, program, key)
     }
 
     private init(_ url: String, _ scratch: Scratch, _ program: TestSupport.Program, _ key: String) {

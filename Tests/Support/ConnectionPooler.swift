@@ -36,7 +36,7 @@ package final class ConnectionPooler: Sendable {
             }
         }
         program = try PostgreSQLServer.run(
-            "\(Layout.package)/.build/programs/usr/sbin/pgbouncer", [path], home: scratch.path)
+            "\(Layout.unpacked)/usr/sbin/pgbouncer", [path], home: scratch.path)
         try program.expectError("process up", within: .seconds(30))
     }
 

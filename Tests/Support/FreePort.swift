@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A port without a listener.
-package func freePort() throws -> UInt16 {
+package func freePort() throws(TestFault) -> UInt16 {
     let listing = try Program(
         Command([
             "perl", "-MIO::Socket::INET", "-e",
@@ -8,7 +8,7 @@ package func freePort() throws -> UInt16 {
         ])
     ).expectEnd()
     guard let port = UInt16(listing.output) else {
-        throw TestFault.closed(awaited: "a port", transcript: listing.errors)
+        throw .closed(awaited: "a port", transcript: listing.errors)
     }
     return port
 }

@@ -90,6 +90,15 @@ package enum Layout {
         return try directory(of: matching(pattern))
     }
 
+    /// Where `Tests/HostFixture/programs` unpacks programs.
+    package static var unpacked: String { "\(package)/.build/programs" }
+
+    /// Where the libraries of unpacked programs are.
+    package static func unpackedLibraries() throws(TestFault) -> String {
+        // /usr/lib/x86_64-linux-gnu, for example.
+        unpacked + directory(of: try moduleDirectory())
+    }
+
     /// Directories to be seen in a fixture, none inside another, none that is seen anyway.
     static func seen(adding more: [String]) -> [String] {
         let wanted = Set([package, products, runtime].compactMap(\.self) + more)

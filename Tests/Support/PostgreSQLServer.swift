@@ -28,7 +28,7 @@ package final class PostgreSQLServer: Sendable {
     ) throws(TestFault) {
         scratch = try Scratch()
         self.isDurable = isDurable
-        ownPort = try identity.map { _ throws(TestFault) in try Self.freePort() }
+        ownPort = try identity.map { _ throws(TestFault) in try freePort() }
         data = directory.map { "\($0)/postgresql-\(getpid())" } ?? scratch.at("data")
         try makeDirectories()
         try finish([
@@ -108,24 +108,6 @@ package final class PostgreSQLServer: Sendable {
         guard unsafe chown("\(data)/\(name)", Self.uid, Self.uid) == 0 else {
             throw .system(call: "chown", subject: name, code: errno)
         }
-    }
-
-    /// A port of this machine that has no listener now.
-    private static func freePort() throws(TestFault) -> UInt16 {
-        let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        let descriptor = try Descriptor(number < 0 ? -errno : number, "socket", "127.0.0.1")
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe bind(descriptor.number, pointer, size) == 0
-                    && getsockname(descriptor.number, pointer, &size) == 0
-            }
-        }
-        guard result else { throw .system(call: "bind", subject: "127.0.0.1", code: errno) }
-        return UInt16(bigEndian: address.sin_port)
     }
 
     deinit {
@@ -247,9 +229,8 @@ package final class PostgreSQLServer: Sendable {
 
     /// Starts one of PostgreSQL's programs.
     private func run(_ arguments: [String]) throws(TestFault) -> Program {
-        let programs = "\(Layout.package)/.build/programs"
         let directory = try Layout.directory(
-            of: Layout.matching("\(programs)/usr/lib/postgresql/*/bin/postgres"))
+            of: Layout.matching("\(Layout.unpacked)/usr/lib/postgresql/*/bin/postgres"))
         return try Self.run(
             "\(directory)/\(arguments[0])", arguments.dropFirst(), home: scratch.path)
     }
@@ -259,16 +240,13 @@ package final class PostgreSQLServer: Sendable {
     static func run(
         _ program: String, _ arguments: some Sequence<String>, home: String
     ) throws(TestFault) -> Program {
-        let programs = "\(Layout.package)/.build/programs"
-        // /usr/lib/x86_64-linux-gnu, for example.
-        let libraries = Layout.directory(of: try Layout.moduleDirectory())
         let ids = ["--reuid=\(Self.uid)", "--regid=\(Self.uid)", "--clear-groups"]
         let rights = ["--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search"]
         return try Program(
             Command(
                 ["setpriv"] + ids + rights + [program] + arguments,
                 environment: [
-                    "LD_LIBRARY_PATH": programs + libraries, "PGTZ": "UTC", "HOME": home,
+                    "LD_LIBRARY_PATH": try Layout.unpackedLibraries(), "PGTZ": "UTC", "HOME": home,
                 ]))
     }
 }

@@ -95,28 +95,36 @@ struct ImportCheckTests {
         }
     }
 
-    @Test(
-        "refuses a function, a constant and a member that only a higher directory declares",
-        arguments: [
-            ("func plantedTool() {}", "func user() { plantedTool() }"),
-            ("let plantedTool = 1", "let user = plantedTool"),
-            ("extension Int { var plantedTool: Int { 1 } }", "let user = 1.plantedTool"),
-            ("extension Int { func plantedTool() {} }", "func user() { 1.plantedTool() }"),
-        ])
-    func upwardNames(declaration: String, use: String) throws {
-        let tree = try SourceTree()
-        let licence = "// SPDX-License-Identifier: Apache-2.0\n"
-        try tree.plant(licence + declaration, at: "Sources/Device/Daemon/Login/Planted.swift")
-        try tree.plant(licence + use, at: "Sources/Device/Daemon/Machine/PlantedUser.swift")
-        let check = try tree.check()
-        #expect(!check.passes)
-        #expect(check.complaints.contains("uses plantedTool"), "\(check.complaints)")
+    @Test("refuses a function, a constant and a member that only a higher directory declares")
+    func upwardNames() throws {
+        let cases = [
+            ("func plantedA() {}", "func userA() { plantedA() }"),
+            ("let plantedB = 1", "let userB = plantedB"),
+            ("extension Int { var plantedC: Int { 1 } }", "let userC = 1.plantedC"),
+            ("extension Int { func plantedD() {} }", "func userD() { 1.plantedD() }"),
+        ]
+        /// All in one tree, since a check takes seconds.
+        func check(
+            declaring directory: String, using other: String
+        ) throws -> (passes: Bool, complaints: String) {
+            let tree = try SourceTree()
+            for (number, (declaration, use)) in cases.enumerated() {
+                let licence = "// SPDX-License-Identifier: Apache-2.0\n"
+                let folder = "Sources/Device/Daemon"
+                try tree.plant(
+                    licence + declaration, at: "\(folder)/\(directory)/Planted\(number).swift")
+                try tree.plant(licence + use, at: "\(folder)/\(other)/User\(number).swift")
+            }
+            return try tree.check()
+        }
+        let wrong = try check(declaring: "Login", using: "Machine")
+        #expect(!wrong.passes)
+        for name in ["plantedA", "plantedB", "plantedC", "plantedD"] {
+            #expect(wrong.complaints.contains("uses \(name)"), "\(wrong.complaints)")
+        }
         // The other way round it is allowed.
-        let right = try SourceTree()
-        try right.plant(licence + declaration, at: "Sources/Device/Daemon/Machine/Planted.swift")
-        try right.plant(licence + use, at: "Sources/Device/Daemon/Login/PlantedUser.swift")
-        let passing = try right.check()
-        #expect(passing.passes, "\(passing.complaints)")
+        let right = try check(declaring: "Machine", using: "Login")
+        #expect(right.passes, "\(right.complaints)")
     }
 
     @Test("refuses a type of more than 600 lines with its extensions")

@@ -47,6 +47,11 @@ package struct CanonicalServerURL: Equatable, Hashable, Sendable {
         self = canonical
     }
 
+    /// The path, which the paths of calls follow; usually empty.
+    package var path: String {
+        String(text.dropFirst("https://".count).drop { $0 != "/" })
+    }
+
     /// The canonical form as bytes.
     package var bytes: [UInt8] { [UInt8](text.utf8) }
 

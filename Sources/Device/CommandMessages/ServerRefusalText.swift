@@ -76,6 +76,12 @@ extension Denial {
             """
         case .clock:
             "the clocks of this machine and the server differ. Correct the one that is wrong"
+        case .freshProof:
+            """
+            the server does not accept a token that it has just issued to this device. Its \
+            administrator can compare 'server.url' with the paths that the proxy in front of it \
+            passes on
+            """
         case nil: "the server refused: \(serverSubject)"
         }
     }

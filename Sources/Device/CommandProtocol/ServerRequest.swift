@@ -258,6 +258,8 @@ package enum ServerProblem: String, CaseIterable, Sendable {
     case attestationRefused = "attestation-refused"
     /// The clocks of server and device differ too much.
     case clock = "clock"
+    /// The device's own word: the server does not accept what it issued a moment ago.
+    case freshProof = "fresh-proof"
 }
 
 /// Lists the servers at which the account is registered: answered by `server` for each, then

@@ -15,6 +15,7 @@ package struct Dispatcher: Sendable {
     /// The routes without path parameters, by path; most calls match one of them.
     private let fixed: [String: [Route]]
     private let limits: CallLimits
+    private let publicPath: PublicPath
     let trustsProxy: Bool
     let numbers = RequestNumbers()
     let observer: Observer
@@ -22,12 +23,14 @@ package struct Dispatcher: Sendable {
     /// Creates a dispatcher; `observer` receives each request after it was answered.
     init(
         service: Service, routes: [Route] = Routes.all, limits: CallLimits, trustsProxy: Bool,
+        publicPath: PublicPath = .none,
         observer: @escaping Observer = { _ in }
     ) {
         self.service = service
         self.routes = routes
         fixed = Dictionary(grouping: routes.filter { !$0.isOpen }, by: \.pattern)
         self.limits = limits
+        self.publicPath = publicPath
         self.trustsProxy = trustsProxy
         self.observer = observer
     }
@@ -43,6 +46,7 @@ package struct Dispatcher: Sendable {
         var outcome = "ok"
         var response: HTTPResponse
         do throws(Problem) {
+            let request = try publicPath.unproxied(request)
             let (route, parameters) = try route(of: request)
             pattern = route.pattern
             let answer = try await serve(
@@ -159,7 +163,12 @@ package struct Dispatcher: Sendable {
             from: origin, isLeaving: isLeaving)
     }
 
-    func route(of request: HTTPRequest) throws(Problem) -> (Route, [String]) {
+    /// The pattern of the call that a request is meant for; nil if there is none.
+    func pattern(of request: HTTPRequest) -> String? {
+        try? route(of: publicPath.unproxied(request)).0.pattern
+    }
+
+    private func route(of request: HTTPRequest) throws(Problem) -> (Route, [String]) {
         let method = request.method == "HEAD" ? "GET" : request.method
         if let route = fixed[request.path]?.first(where: { $0.method == method }) {
             return (route, [])

@@ -14,7 +14,7 @@ extension Dispatcher {
         observer(
             AccessLogEntry(
                 id: id, method: Self.methods.contains(request.method) ? request.method : "other",
-                route: (try? route(of: request))?.0.pattern ?? "none", status: status,
+                route: pattern(of: request) ?? "none", status: status,
                 outcome: problem.code, nanoseconds: 0, peer: origin(of: request).address))
         return response
     }

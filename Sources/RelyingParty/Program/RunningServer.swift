@@ -151,6 +151,7 @@ actor RunningServer {
         let dispatcher = Dispatcher(
             service: service, limits: CallLimits(rates, clock: clock),
             trustsProxy: settings.word(ServerSettings.proxy) == "trusted",
+            publicPath: ServerFiles.publicPath(settings),
             observer: { served in
                 figures.note(served)
                 log(served)

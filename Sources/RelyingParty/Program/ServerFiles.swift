@@ -91,6 +91,14 @@ enum ServerFiles {
         return url.text
     }
 
+    /// The path of the server's public URL, and what becomes of it on the way.
+    static func publicPath(_ settings: Configuration) -> PublicPath {
+        guard let url = CanonicalServerURL(typed: settings.word(ServerSettings.url)) else {
+            return .none
+        }
+        return PublicPath(of: url, isKept: settings.word(ServerSettings.path) == "kept")
+    }
+
     /// Creates the service, with the signing keys, which are created if there are none.
     static func service(
         _ database: any Database, master: SecretBytes, settings: Configuration, clock: Clock

@@ -31,6 +31,11 @@ package enum ServerSettings {
         section: "listen", key: "proxy", standard: .word("none"),
         accepts: .choice(["none", "trusted"]),
         purpose: "whether to trust X-Forwarded-For: only if clients cannot bypass the proxy")
+    /// `listen.path`: whether requests arrive with the path of `server.url`.
+    package static let path = Setting(
+        section: "listen", key: "path", standard: .word("removed"),
+        accepts: .choice(["removed", "kept"]),
+        purpose: "whether a path in server.url is kept or removed from the requests by the proxy")
     /// `listen.connections`: the maximum number of connections, each of which takes a descriptor.
     package static let connections = Setting(
         section: "listen", key: "connections", standard: .count(12_000),
@@ -116,7 +121,7 @@ package enum ServerSettings {
 
     /// All settings, in the order in which they are shown.
     package static let all: [Setting] = [
-        url, address, port, certificate, key, proxy, connections, connectionsPerAddress,
+        url, address, port, certificate, key, proxy, path, connections, connectionsPerAddress,
         rate, networks, databaseKind, databasePath, databaseConnection, databaseConnections, master,
         authorities, logFormat, logRequests, auditDays, metrics, callbackNetworks,
         callbackAuthorities, callbackHours,

@@ -151,6 +151,38 @@ extension SecondDaemonTests {
             #expect(texts == ["pay 10 EUR\nto Bob"] && touches == 1)
         }
 
+        @Test("is read below the path of the server's URL")
+        func belowPath() async throws {
+            let server = try await LiveServer.start(path: "/signet/x")
+            try server.makeTemplate()
+            let fixture = try ServerFixture(server)
+            try fixture.enable()
+            let id = try server.pay("10")
+            let (texts, touches) = try fixture.awaited()
+            #expect(texts == ["pay 10 EUR\nto Bob"] && touches == 1)
+            #expect(try fixture.awaited().touches == 0)
+            let answers = try fixture.touching(try fixture.deciding(.approve, id))
+            #expect(answers.last?.decided == .approved)
+        }
+
+        @Test("that cannot be read with a new token asks for no other touch, and names the proxy")
+        func changedPath() async throws {
+            let server = try await LiveServer.start(path: "/signet", called: "")
+            try server.makeTemplate()
+            let fixture = try ServerFixture(server)
+            try fixture.enable()
+            let id = try server.pay("10")
+            let refused = Bytes(ServerProblem.freshProof.rawValue.utf8)
+            let listed = try fixture.touching(fixture.listing(only: fixture.url)).last?.denial
+            #expect(listed?.reason == .serverRefused && listed?.subject == refused)
+            let shown = try fixture.touching(try fixture.showing(id)).last?.denial
+            #expect(shown?.reason == .serverRefused && shown?.subject == refused)
+            // Without a touch, that is what is missing.
+            #expect(
+                try fixture.asking(fixture.listing(mayTouch: false, only: fixture.url)).last?.reason
+                    == .readingTokenWanted)
+        }
+
         @Test("is listed by one server even if the other cannot be reached")
         func twoServers() async throws {
             let fixture = try await fixture()

@@ -123,7 +123,15 @@ final class ServerProcess: CalledServer, Sendable {
 
     func send(
         _ method: String, _ path: String, _ body: [String: Any]?, key: String?,
-        headers: [(name: String, value: String)], from _: String
+        headers: [(name: String, value: String)], from peer: String
+    ) async throws -> Reply {
+        try await send(method, path, body, key: key, headers: headers, from: peer, at: port)
+    }
+
+    /// Sends a call to a port of this machine, which may be that of a proxy.
+    func send(
+        _ method: String, _ path: String, _ body: [String: Any]?, key: String?,
+        headers: [(name: String, value: String)], from _: String, at port: UInt16
     ) async throws -> Reply {
         var headers = headers
         if let key { headers.append(("Authorization", "Bearer \(key)")) }

@@ -60,13 +60,14 @@ extension OperationApprovals {
     ) async throws(Denial) -> Answer {
         var keys = try await keysToAsk(request.server, account: account)
         let all = keys.count
+        var hasTouched = false
         for mayTouch in [request.timeoutMilliseconds != nil, false] {
             let (lacking, found) = await tell(awaitedAt: keys, account: account, client: client)
             var troubles = found
-            keys = lacking
+            keys = lacking.map { ($0.key, $0.url) }
             if !lacking.isEmpty, mayTouch, let milliseconds = request.timeoutMilliseconds {
                 let got = await getReadingTokens(
-                    at: lacking,
+                    at: keys,
                     asking: ReadingRequest(
                         OperationListRequest.self, milliseconds: milliseconds,
                         factor: request.factor), account: account, client: client)
@@ -74,10 +75,11 @@ extension OperationApprovals {
                 if let denial = got.denial, lacking.count == all || denial.reason == .cancelled {
                     throw denial
                 }
+                hasTouched = true
                 troubles += got.troubles
                 keys.removeAll { key, _ in got.troubles.contains { $0.key == key } }
             } else {
-                troubles += lacking.map { ServerTrouble(wantsToken: $0.0) }
+                troubles += lacking.map { $0.trouble(afterTouch: hasTouched) }
                 keys = []
             }
             for trouble in troubles {
@@ -93,8 +95,8 @@ extension OperationApprovals {
     /// - Returns: the servers for which a reading token is missing, and those that failed.
     private func tell(
         awaitedAt keys: [(ServerKey, CanonicalServerURL)], account: Account, client: any Client
-    ) async -> (lacking: [(ServerKey, CanonicalServerURL)], troubles: [ServerTrouble]) {
-        var lacking: [(ServerKey, CanonicalServerURL)] = []
+    ) async -> (lacking: [UnreadServer], troubles: [ServerTrouble]) {
+        var lacking: [UnreadServer] = []
         var troubles: [ServerTrouble] = []
         for (key, url) in keys {
             switch await awaited(at: key, url: url, account: account) {
@@ -102,7 +104,8 @@ extension OperationApprovals {
                 for operation in operations {
                     await client.send(.operation(OperationAnswer(operation, at: key)))
                 }
-            case .wantsToken: lacking.append((key, url))
+            case .wantsToken(let orElse):
+                lacking.append(UnreadServer(key: key, url: url, orElse: orElse))
             case .denied(let denial): troubles.append(ServerTrouble(key: key, denial: denial))
             }
         }
@@ -244,34 +247,31 @@ extension OperationApprovals {
     /// Reads one operation, after the user has confirmed `request` if a reading token is missing;
     /// nil if the user may not be asked.
     ///
-    /// Throws `readingTokenWanted` if a token is missing and the user may not be asked, or the
-    /// server does not accept the new token either.
+    /// Throws `readingTokenWanted` if a token is missing and the user may not be asked, and
+    /// `serverRefused` if the server does not accept the new token either.
     private func operation(
         _ identifier: OperationID, at server: ServerURL, asking request: ReadingRequest?,
         account: Account, client: any Client
     ) async throws(Denial) -> OperationAtServer {
         guard let url = CanonicalServerURL(server) else { throw Denial(.badRequest) }
         let key = try await keys.goodKey(for: url, account: account)
-        for mayTouch in [true, false] {
+        var unread: UnreadServer
+        var hasTouched = false
+        repeat {
             switch await operation(identifier, at: key, url: url, account: account) {
             case .told(let told):
                 return OperationAtServer(operation: told, key: key, url: url)
             case .denied(let denial): throw denial
-            case .wantsToken: break
+            case .wantsToken(let orElse):
+                unread = UnreadServer(key: key, url: url, orElse: orElse)
             }
-            guard mayTouch, let request else { break }
+            guard !hasTouched, let request else { break }
             let got = await getReadingTokens(
                 at: [(key, url)], asking: request, account: account, client: client)
             if let trouble = got.troubles.first { throw trouble.denial }
-        }
-        throw ServerTrouble(wantsToken: key).denial
-    }
-}
-
-extension ServerTrouble {
-    /// A reading token is missing, and no touch may be asked for.
-    init(wantsToken key: ServerKey) {
-        self.init(key: key, denial: Denial(.readingTokenWanted, subject: key.server.bytes))
+            hasTouched = true
+        } while true
+        throw unread.trouble(afterTouch: hasTouched).denial
     }
 }
 

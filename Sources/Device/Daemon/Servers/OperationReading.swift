@@ -13,8 +13,9 @@ import State
 /// The result of a request to read from a server.
 enum Reading<Told: Sendable>: Sendable {
     case told(Told)
-    /// There is no reading token, or the server does not accept it.
-    case wantsToken
+    /// There is no reading token, or the server does not accept it; the denial is for a token that
+    /// was issued a moment ago, which another touch would not help.
+    case wantsToken(orElse: Denial)
     case denied(Denial)
 }
 
@@ -51,7 +52,7 @@ extension OperationApprovals {
         do throws(Denial) {
             let made = try readingHeader(
                 key, path: "/v1/device/operations", url: url, account: account)
-            guard let made else { return .wantsToken }
+            guard let made else { return .noToken(at: url) }
             header = made
         } catch { return .denied(error) }
         let request = RelayRequest.operations(server: ServerURL(url), authorization: header)
@@ -72,7 +73,7 @@ extension OperationApprovals {
         let header: Bytes
         do throws(Denial) {
             guard let made = try readingHeader(key, path: path, url: url, account: account) else {
-                return .wantsToken
+                return .noToken(at: url)
             }
             header = made
         } catch { return .denied(error) }
@@ -210,14 +211,40 @@ extension OperationApprovals {
                         try tokens?.remove(token)
                     }
                 }
-                return .wantsToken
+                let unmet = Denial(
+                    .serverRefused, subject: Bytes(ServerProblem.freshProof.rawValue.utf8))
+                return .wantsToken(orElse: unmet)
             } catch { return .denied(error) }
         // The server does not accept the boot state that was reported when the token was issued. A
         // new touch reports the present one.
-        case "policy": return .wantsToken
+        case "policy":
+            return .wantsToken(
+                orElse: keys.denial(of: answer, url: url, account: account, signedBy: key))
         case "not-found": return .denied(Denial(.unknownOperation, subject: url.bytes))
         default: return .denied(keys.denial(of: answer, url: url, account: account, signedBy: key))
         }
+    }
+}
+
+extension Reading {
+    /// There is no reading token.
+    static func noToken(at url: CanonicalServerURL) -> Self {
+        .wantsToken(orElse: Denial(.readingTokenWanted, subject: url.bytes))
+    }
+}
+
+/// A server that could not be read with the tokens there are.
+struct UnreadServer {
+    let key: ServerKey
+    let url: CanonicalServerURL
+    /// The denial if its token is new.
+    let orElse: Denial
+
+    /// The trouble that remains: a touch would help, unless one has just been made.
+    func trouble(afterTouch: Bool) -> ServerTrouble {
+        ServerTrouble(
+            key: key,
+            denial: afterTouch ? orElse : Denial(.readingTokenWanted, subject: url.bytes))
     }
 }
 
@@ -225,11 +252,4 @@ extension OperationApprovals {
 struct ServerTrouble {
     let key: ServerKey
     let denial: Denial
-}
-
-extension CanonicalServerURL {
-    /// The path prefix of the server's URL; usually empty.
-    var path: String {
-        String(text.dropFirst("https://".count).drop { $0 != "/" })
-    }
 }

@@ -97,28 +97,30 @@ extension ServerSessions {
         var troubles: [ServerTrouble] = []
         var rest = places
         for isFirst in [true, false] {
-            var lacking: [(ServerKey, CanonicalServerURL)] = []
+            var lacking: [UnreadServer] = []
             for (key, url) in rest {
                 switch await ask(key, url) {
                 case .told(let answer): told.append((key, answer))
-                case .wantsToken: lacking.append((key, url))
+                case .wantsToken(let orElse):
+                    lacking.append(UnreadServer(key: key, url: url, orElse: orElse))
                 case .denied(let denial): troubles.append(ServerTrouble(key: key, denial: denial))
                 }
             }
             guard !lacking.isEmpty else { break }
             guard isFirst else {
-                troubles += lacking.map { ServerTrouble(wantsToken: $0.0) }
+                troubles += lacking.map { $0.trouble(afterTouch: true) }
                 break
             }
+            rest = lacking.map { ($0.key, $0.url) }
             let got = await reading.getReadingTokens(
-                at: lacking, asking: request, account: account, client: client)
+                at: rest, asking: request, account: account, client: client)
             if let denial = got.denial,
                 lacking.count == places.count || denial.reason == .cancelled
             {
                 throw denial
             }
             troubles += got.troubles
-            rest = lacking.filter { place in !got.troubles.contains { $0.key == place.0 } }
+            rest.removeAll { key, _ in got.troubles.contains { $0.key == key } }
         }
         return (told, troubles)
     }
@@ -140,7 +142,7 @@ extension ServerSessions {
         do throws(Denial) {
             let made = try reading.readingHeader(
                 key, path: "/v1/device/sessions", url: url, account: account)
-            guard let made else { return .wantsToken }
+            guard let made else { return .noToken(at: url) }
             header = made
         } catch { return .denied(error) }
         let request = RelayRequest.sessions(server: ServerURL(url), authorization: header)
@@ -166,7 +168,7 @@ extension ServerSessions {
             let made = try reading.readingHeader(
                 key, method: "POST", path: "/v1/device/sessions\(part)/revoke", url: url,
                 body: RelayRequest.emptyBody, account: account)
-            guard let made else { return .wantsToken }
+            guard let made else { return .noToken(at: url) }
             header = made
         } catch { return .denied(error) }
         let server = ServerURL(url)
