@@ -85,7 +85,8 @@ extension Administration {
         try await changeApplication(what.joined(separator: " "), application: application) {
             store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
             let isNew = try store.applications.keepAPIKey(
-                digest, name: name, scopes: scopes, expires: expires, of: record.id, at: now)
+                digest, name: name, scopes: scopes, expires: expires, madeBy: apiKey,
+                of: record.id, at: now)
             guard isNew else {
                 return .failure(
                     .refused(
@@ -124,6 +125,12 @@ extension Administration {
                 guard Scope.ofAdministration.isDisjoint(with: all) else {
                     return .failure(.refused(AdminFault.keysOfAdministration))
                 }
+                if let wanted = change.expires,
+                    let end = try store.applications.expiry(ofAPIKey: name, of: record.id),
+                    wanted.isLater(than: end)
+                {
+                    return .failure(.refused(AdminFault.laterEnd))
+                }
             }
             guard try store.applications.changeAPIKey(name, of: record.id, to: change) else {
                 return .failure(.noKey(name, of: application))
@@ -153,16 +160,25 @@ extension AdminFault {
         'key add' and 'key set'
         """
 
+    /// Otherwise a key that ends soon could keep others valid.
+    fileprivate static let laterEnd = """
+        over HTTP, a key's end can only be moved to an earlier time: move it on the server's command \
+        line, with 'key set', or make another key
+        """
+
     fileprivate static func noKey(_ name: String, of application: String) -> AdminFault {
         .missing("'\(application)' has no valid key '\(name)': 'key list' shows all")
     }
 }
 
 extension ListedKey: AdminListed {
-    static let columns = ["NAME", "SCOPES", "CREATED", "EXPIRES", "LAST-USED", "REVOKED"]
+    static let columns = [
+        "NAME", "SCOPES", "CREATED", "EXPIRES", "LAST-USED", "REVOKED", "MADE-BY",
+    ]
     var cells: [String] {
         [
             name, shown(scopes), shown(created), shown(expires), shown(lastUsed), shown(revoked),
+            madeBy ?? "-",
         ]
     }
 }

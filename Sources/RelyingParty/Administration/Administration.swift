@@ -15,8 +15,10 @@ struct Administration: Sendable {
     /// The application that commands are confined to: all others do not exist for them. Nil if
     /// there is no such restriction.
     let confined: ApplicationRecord?
+    /// The digest of the API key of an administrator who is not on the server's own machine.
+    let apiKey: [UInt8]?
     /// Whether the administrator is not on the server's own machine.
-    let isRemote: Bool
+    var isRemote: Bool { apiKey != nil }
 
     /// `user` identifies the administrator, a user of this machine, in the audit trail.
     init(_ service: Service, output: AdminOutput, by user: String) {
@@ -24,7 +26,7 @@ struct Administration: Sendable {
         self.output = output
         origin = Origin(address: "administrator", agent: user)
         confined = nil
-        isRemote = false
+        apiKey = nil
     }
 
     /// For a call over HTTP, confined to the API key's own application unless the key's scope is
@@ -37,7 +39,7 @@ struct Administration: Sendable {
         self.output = output
         self.origin = origin
         confined = application.scopes.contains(.server) ? nil : application.record
-        isRemote = true
+        apiKey = application.apiKey
     }
 
     /// Whether commands may concern an application.

@@ -193,7 +193,10 @@ extension Registrations {
         ) {
             store, signer, statement throws(DatabaseFault) in
             guard signer.registration.id == id else { return .failure(.notFound) }
-            guard let proven = key.proven(by: statement.content) else { return .failure(.refused) }
+            // Two factors are two keys.
+            guard let proven = key.proven(by: statement.content),
+                proven.key != signer.registration.publicKey
+            else { return .failure(.refused) }
             guard try store.challengeSteps.acceptPasswords(signer.application) else {
                 return .failure(.policy(.factor))
             }
@@ -416,7 +419,10 @@ struct ProvenKeys {
             passwordKey = nil
             return
         }
-        guard let proven = key.proven(by: signed.content) else { return nil }
+        // Two factors are two keys: with one alone, either factor would be both.
+        guard let proven = key.proven(by: signed.content), proven.key != statement.key else {
+            return nil
+        }
         passwordKey = proven
     }
 }

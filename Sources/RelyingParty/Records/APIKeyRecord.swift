@@ -11,14 +11,14 @@ struct APIKeyState: Equatable, Sendable {
     /// Whether the key was revoked, or the removal of its application has begun.
     let isRevoked: Bool
 
-    /// Reads 4 columns, starting at `first`: scopes, expiry, revocation, and the application's
-    /// removal.
+    /// Reads 5 columns, starting at `first`: scopes, expiry, and revocation or the application's
+    /// removal, and these two of the key that made it, which it never outlives.
     init(_ row: Row, from first: Int = 0) throws(DatabaseFault) {
         scopes = Set(try row.words(first).compactMap { Scope(rawValue: $0) })
-        expires = try row.optionalInteger(first + 1)
+        expires = earlier(try row.optionalInteger(first + 1), try row.optionalInteger(first + 3))
         let revoked = try row.optionalInteger(first + 2)
-        let removed = try row.optionalInteger(first + 3)
-        isRevoked = revoked != nil || removed != nil
+        let makerRevoked = try row.optionalInteger(first + 4)
+        isRevoked = revoked != nil || makerRevoked != nil
     }
 }
 
@@ -42,6 +42,14 @@ enum APIKeyExpiry: Equatable, Sendable {
     /// In seconds since 1970; the key is not valid from then on.
     case at(Int64)
 
+    func isLater(than other: APIKeyExpiry) -> Bool {
+        switch (self, other) {
+        case (_, .never): false
+        case (.never, .at): true
+        case (.at(let one), .at(let other)): one > other
+        }
+    }
+
     fileprivate var value: Value {
         switch self {
         case .never: .null
@@ -57,9 +65,14 @@ extension ApplicationRows {
             """
             SELECT a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds,
-                a.refresh_seconds, a.roles, a.passwords, k.name, k.scopes, k.expires, k.revoked,
-                a.removed
-            FROM application a JOIN api_key k ON k.application = a.id WHERE k.hash = $1
+                a.refresh_seconds, a.roles, a.passwords, k.name, k.scopes, k.expires,
+                COALESCE(k.revoked, a.removed), m.expires,
+                CASE WHEN k.made_by IS NULL THEN NULL WHEN m.hash IS NULL THEN 0
+                    ELSE COALESCE(m.revoked, b.removed) END
+            FROM application a JOIN api_key k ON k.application = a.id
+                LEFT JOIN api_key m ON m.hash = k.made_by
+                LEFT JOIN application b ON b.id = m.application
+            WHERE k.hash = $1
             """, [.bytes(hash)])
         guard let row = rows.first else { return nil }
         return APIKeyRecord(
@@ -71,26 +84,34 @@ extension ApplicationRows {
     func stateOfAPIKey(_ hash: [UInt8]) throws(DatabaseFault) -> APIKeyState? {
         let rows = try store.run(
             """
-            SELECT k.scopes, k.expires, k.revoked, a.removed
-            FROM api_key k JOIN application a ON a.id = k.application WHERE k.hash = $1
+            SELECT k.scopes, k.expires, COALESCE(k.revoked, a.removed), m.expires,
+                CASE WHEN k.made_by IS NULL THEN NULL WHEN m.hash IS NULL THEN 0
+                    ELSE COALESCE(m.revoked, b.removed) END
+            FROM api_key k JOIN application a ON a.id = k.application
+                LEFT JOIN api_key m ON m.hash = k.made_by
+                LEFT JOIN application b ON b.id = m.application
+            WHERE k.hash = $1
             """, [.bytes(hash)])
         guard let row = rows.first else { return nil }
         return try APIKeyState(row)
     }
 
     /// Stores an API key's hash; returns false if the application has or had a key of this name.
+    ///
+    /// `maker` is the digest of the API key by which it is made over HTTP.
     func keepAPIKey(
         _ hash: [UInt8], name: Name, scopes: [Scope] = Scope.ofApplications,
-        expires: APIKeyExpiry = .never, of application: Int64, at now: Int64
+        expires: APIKeyExpiry = .never, madeBy maker: [UInt8]? = nil, of application: Int64,
+        at now: Int64
     ) throws(DatabaseFault) -> Bool {
         try !store.run(
             """
-            INSERT INTO api_key (hash, application, name, scopes, expires, created)
-            VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING name
+            INSERT INTO api_key (hash, application, name, scopes, expires, created, made_by)
+            VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING name
             """,
             [
                 .bytes(hash), .integer(application), .text(name.text), .text(words(scopes)),
-                expires.value, .integer(now),
+                expires.value, .integer(now), maker.map(Value.bytes) ?? .null,
             ]
         ).isEmpty
     }
@@ -99,14 +120,34 @@ extension ApplicationRows {
     func apiKeys(of application: Int64) throws(DatabaseFault) -> [ListedKey] {
         try store.run(
             """
-            SELECT name, scopes, created, expires, last_used, revoked FROM api_key
-            WHERE application = $1 ORDER BY created, name
+            SELECT k.name, k.scopes, k.created, k.expires, k.last_used, k.revoked, m.expires,
+                m.revoked, b.name, m.name
+            FROM api_key k LEFT JOIN api_key m ON m.hash = k.made_by
+                LEFT JOIN application b ON b.id = m.application
+            WHERE k.application = $1 ORDER BY k.created, k.name
             """, [.integer(application)]
         ).map { (row) throws(DatabaseFault) in
-            ListedKey(
+            let application = try row.optionalText(8)
+            let maker = try row.optionalText(9)
+            return ListedKey(
                 name: try row.text(0), scopes: try row.words(1), created: try row.integer(2),
-                expires: try row.optionalInteger(3), lastUsed: try row.optionalInteger(4),
-                revoked: try row.optionalInteger(5))
+                expires: earlier(try row.optionalInteger(3), try row.optionalInteger(6)),
+                lastUsed: try row.optionalInteger(4),
+                revoked: earlier(try row.optionalInteger(5), try row.optionalInteger(7)),
+                madeBy: application.flatMap { application in maker.map { "\(application)/\($0)" } })
+        }
+    }
+
+    /// When an API key that is not revoked ends; nil if there is no such key.
+    func expiry(
+        ofAPIKey name: String, of application: Int64
+    ) throws(DatabaseFault) -> APIKeyExpiry? {
+        let rows = try store.run(
+            """
+            SELECT expires FROM api_key WHERE application = $1 AND name = $2 AND revoked IS NULL
+            """, [.integer(application), .text(name)])
+        return try rows.first.map { row throws(DatabaseFault) in
+            try row.optionalInteger(0).map(APIKeyExpiry.at) ?? .never
         }
     }
 
@@ -176,6 +217,15 @@ struct ListedKey: Encodable, Equatable {
     /// When the key was last used, up to a minute ago not yet stored; nil if it never was.
     let lastUsed: Int64?
     let revoked: Int64?
+    /// The API key that made it over HTTP and with which it ends at the latest, as
+    /// `APPLICATION/NAME`; nil for one made on the command line.
+    var madeBy: String?
+}
+
+/// The earlier of two moments, of which each may never come.
+private func earlier(_ one: Int64?, _ other: Int64?) -> Int64? {
+    guard let one, let other else { return one ?? other }
+    return min(one, other)
 }
 
 /// Scopes as they are stored, in the order of their declaration.

@@ -28,11 +28,14 @@ extension AttestationRows {
     func begin(
         _ record: AttestationRecord, of registration: RegistrationID, until expires: Int64
     ) throws(DatabaseFault) {
-        try store.run("DELETE FROM attestation WHERE registration = $1", [.id(registration)])
+        // In one statement: of several at once, none meets a row that it did not see.
         try store.run(
             """
             INSERT INTO attestation (registration, certificate, key_area, secret_hash, expires)
             VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (registration) DO UPDATE SET certificate = excluded.certificate,
+                key_area = excluded.key_area, secret_hash = excluded.secret_hash,
+                expires = excluded.expires, evidence = NULL
             """,
             [
                 .id(registration), .bytes(record.certificate), .bytes(record.keyArea),

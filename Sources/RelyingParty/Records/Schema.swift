@@ -12,7 +12,7 @@ enum Schema {
         Migration(3, statements: third), Migration(4, statements: fourth),
         Migration(5, statements: callbacks), Migration(6, statements: attestation),
         Migration(7, statements: passwordFactor), Migration(8, statements: names),
-        Migration(9, statements: moments),
+        Migration(9, statements: moments), Migration(10, statements: makers),
     ]
 
     private static let first = [
@@ -266,4 +266,7 @@ enum Schema {
         "ALTER TABLE operation ADD COLUMN approver_address TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE operation ADD COLUMN approver_agent TEXT NOT NULL DEFAULT ''",
     ]
+
+    /// The digest of the API key that made another over HTTP, and ends it with itself.
+    private static let makers = ["ALTER TABLE api_key ADD COLUMN made_by {bytes}"]
 }

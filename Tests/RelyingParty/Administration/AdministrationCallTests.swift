@@ -211,6 +211,77 @@ struct AdministrationCallTests {
         #expect(try damaged.text("title").contains("position 1 is not the one"))
     }
 
+    /// Whether a key is accepted.
+    private func isAccepted(_ key: String, by server: TestServer) async throws -> Bool {
+        let reply = try await server.send("POST", "/v1/activations", ["account": "a"], key: key)
+        return reply.status == 201
+    }
+
+    @Test("makes keys that end with the key that made them", arguments: Backend.allCases)
+    func delegated(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        _ = try await server.makeApplication("bank")
+        func make(_ name: String, by key: String, _ more: [String: Any] = [:]) async throws
+            -> String
+        {
+            let body: [String: Any] = ["application": "shop", "name": name]
+            let reply = try await call(
+                server, "key add", body.merging(more) { $1 }, key: key)
+            return try reply.text("key")
+        }
+        let short = try await key(server, .admin, name: "short", "--expires", "1d")
+        let lasting = try await key(server, .server, of: "bank", name: "lasting")
+        let never = try await make("never", by: short)
+        let later = try await make("later", by: short, ["expires": "90d"])
+        let sooner = try await make("sooner", by: short, ["expires": "1h"])
+        let revoked = try await make("revoked", by: lasting)
+        for key in [never, later, sooner, revoked] {
+            #expect(try await isAccepted(key, by: server))
+        }
+        let reply = try await call(server, "key list", ["application": "shop"], key: short)
+        let listed = try #require(
+            try JSONSerialization.jsonObject(with: Data(reply.bytes)) as? [[String: Any]])
+        func member(_ member: String, of name: String) -> Any? {
+            listed.first { $0["name"] as? String == name }?[member]
+        }
+        let end = try #require(member("expires", of: "short") as? Int)
+        #expect(member("expires", of: "never") as? Int == end)
+        #expect(member("expires", of: "later") as? Int == end)
+        #expect((member("expires", of: "sooner") as? Int).map { $0 < end } == true)
+        #expect(member("expires", of: "revoked") == nil)
+        #expect(member("madeBy", of: "never") as? String == "shop/short")
+        #expect(member("madeBy", of: "revoked") as? String == "bank/lasting")
+        #expect(member("madeBy", of: "short") == nil)
+        server.time.pass(3_601)
+        #expect(try await !isAccepted(sooner, by: server))
+        #expect(try await isAccepted(never, by: server))
+        // What the maker's end becomes, counts; and so does its revocation.
+        try await server.administer("key", "set", "shop", "short", "--expires", "never")
+        server.time.pass(86_400)
+        #expect(try await isAccepted(never, by: server))
+        try await server.administer("key", "revoke", "shop", "short")
+        #expect(try await !isAccepted(never, by: server))
+        #expect(try await !isAccepted(later, by: server))
+        #expect(try await isAccepted(revoked, by: server))
+        // With the whole application of the maker.
+        try await server.administer("application", "remove", "bank")
+        #expect(try await !isAccepted(revoked, by: server))
+    }
+
+    @Test("moves the end of no key to a later time", arguments: Backend.allCases)
+    func laterEnd(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let admin = try await key(server, .admin)
+        try await server.administer("key", "add", "shop", "web", "--expires", "10d")
+        for (expires, status) in [("never", 409), ("11d", 409), ("5d", 200), ("6d", 409)] {
+            let reply = try await call(
+                server, "key set",
+                ["application": "shop", "name": "web", "expires": expires], key: admin)
+            #expect(reply.status == status, "\(expires)")
+        }
+        try await server.administer("key", "set", "shop", "web", "--expires", "90d")
+    }
+
     @Test("names the key and the caller's address in the audit trail", arguments: Backend.allCases)
     func origin(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

@@ -38,6 +38,23 @@ struct AttestationTests {
         #expect(evidence.certificate.bytes == (try device.certificate))
     }
 
+    @Test("may be begun several times at once: one of them counts", arguments: Backend.allCases)
+    func atOnce(backend: Backend) async throws {
+        let server = try await TestServer.attesting(backend)
+        let device = try AttestingDevice()
+        _ = try await server.begin(device.device)
+        let path = "/v1/registrations/\(device.device.registration)/attestation"
+        let body = try device.request().mapValues { "\($0)" }
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<8 {
+                group.addTask { try await server.send("POST", path, body).status }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses == Array(repeating: 200, count: 8))
+        #expect(try await server.rows("SELECT registration FROM attestation").count == 1)
+    }
+
     @Test("has hwk in its tokens, and a key that is only said to be in a TPM has not")
     func methods() async throws {
         let server = try await TestServer.attesting(.sqlite)

@@ -58,6 +58,28 @@ struct PasswordFactorTests {
         #expect(state["factors"] as? [String] == ["fingerprint", "password"])
     }
 
+    @Test("needs a key of its own: that of the fingerprint is not taken for both")
+    func sameKey() async throws {
+        let server = try await TestServer.make(.sqlite, policy: ApplicationPolicy(passwords: true))
+        let device = try TestDevice()
+        device.passwordKey = device.key
+        let refused = try await server.prove(device, try await server.begin(device))
+        #expect(refused.status == 401 && refused.code == "refused")
+        device.passwordKey = try .generate()
+        try await server.register(device)
+        // Nor later.
+        device.passwordKey = device.key
+        var statement = device.answer(
+            try await server.challenge(device, "password-key"), "password-key",
+            at: server.time.now)
+        statement.purpose = device.passwordKeyPurpose
+        var body = try device.signed(statement.encoded(), .login)
+        body["passwordKey"] = try device.proofOfPasswordKey(in: statement)
+        let replaced = try await server.send(
+            "POST", "/v1/registrations/\(device.registration)/password-key", body)
+        #expect(replaced.status == 401 && replaced.code == "refused")
+    }
+
     /// A fingerprint, as statements encode it.
     private static let touchLine = [UInt8]("fingerprint".utf8)
 
