@@ -17,11 +17,15 @@ struct Dialogue {
     /// The signals held back from the beginning, if the process is in a terminal's foreground.
     private var signals: HeldSignals?
     private var mismatches: UInt8 = 0
-    /// Whether the daemon has reported once that it is preparing; only the second report is shown.
-    private var isPreparing = false
+    /// How often the daemon has reported that it is preparing; only the second report is shown.
+    private var preparations: UInt8 = 0
 
-    /// The time within which the daemon must send its first answer.
-    private static let firstAnswerMilliseconds: UInt32 = 5_000
+    /// The time for the daemon's first answer where no password can be typed meanwhile: a daemon
+    /// that starts on a busy machine needs some, and one that stands still gives none.
+    private static let firstAnswerMilliseconds: UInt32 = 15_000
+    /// The time after which a password can be typed, where that is possible; the first answer may
+    /// then take all the time that the login has.
+    private static let lineMilliseconds: UInt32 = 2_000
 
     /// Creates a dialogue; `place` says where a password may be typed and where the request comes
     /// from.
@@ -43,10 +47,15 @@ struct Dialogue {
     mutating func assertion(
         from daemon: ModuleConnection, preparing prepare: () -> Void
     ) throws(LoginFailure) -> Assertion {
-        let first = deadline.within(milliseconds: Dialogue.firstAnswerMilliseconds)
-        guard try awaitAnswer(of: daemon, until: first) else {
-            throw .silent("signetd did not answer")
+        let limit =
+            place.terminal == nil ? Dialogue.firstAnswerMilliseconds : Dialogue.lineMilliseconds
+        if try !awaitAnswer(of: daemon, until: deadline.within(milliseconds: limit)) {
+            preparations = 1
+            guard place.terminal != nil, try show(Notice(.preparing)), line != nil else {
+                throw .silent("signetd did not answer")
+            }
         }
+        var hasAnswered = false
         var isPrepared = false
         while true {
             let received: LoginAnswer?
@@ -61,6 +70,7 @@ struct Dialogue {
                 throw .denied(LoginDenial(.stopping), account: login.account)
             }
             if let answer = received {
+                hasAnswered = true
                 let assertion = try take(answer, daemon: daemon)
                 if !isPrepared, assertion != nil || answer.isTouchNotice {
                     isPrepared = true
@@ -69,7 +79,10 @@ struct Dialogue {
                 if let assertion { return assertion }
                 continue
             }
-            guard deadline.millisecondsLeft > 0 else { throw .timeUp(mismatches: mismatches) }
+            guard deadline.millisecondsLeft > 0 else {
+                guard hasAnswered else { throw .silent("signetd did not answer") }
+                throw .timeUp(mismatches: mismatches)
+            }
             try wait(for: daemon)
         }
     }
@@ -107,9 +120,9 @@ struct Dialogue {
             // The denial that follows reports it.
             if notice.triesLeft == 0 { return false }
         }
-        if notice.kind == .preparing, !isPreparing {
-            isPreparing = true
-            return false
+        if notice.kind == .preparing {
+            preparations = min(preparations, 2) + 1
+            guard preparations == 2 else { return false }
         }
         guard let text = text(of: notice) else { return false }
         // After a scan the daemon asks for the next one at once.

@@ -70,6 +70,26 @@ struct DaemonLossTests {
         try next.expect("root\r\n")
     }
 
+    @Test("that is slow to answer, the password can be typed meanwhile, and a touch still counts")
+    func slow() throws {
+        try signet.writeServices(options: "")
+        signet.suspend()
+        let typing = try sudo()
+        try typing.expect("preparing the fingerprint reader")
+        try typing.expect("or type the password: ")
+        try typing.sendLine(HostFixture.alice.password)
+        try typing.expect("root\r\n")
+        let touching = try host.terminal(["sudo", "-k", "id", "-un"], as: HostFixture.alice)
+        try touching.expect("preparing the fingerprint reader")
+        // Time itself is awaited: more than a machine needs that is not busy.
+        _ = poll(nil, 0, 7_000)
+        signet.resume()
+        try touching.expectInvitation()
+        try signet.touch(Touch.alice)
+        try touching.expect("root\r\n")
+        #expect(touching.transcript.ranges(of: "preparing").count == 1)
+    }
+
     @Test("that is there, and no finger, the module returns when the time is up")
     func timeUp() throws {
         let begun = ContinuousClock.now
