@@ -64,7 +64,7 @@ DESKTOP_DEBS = debootstrap python3 util-linux
 BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build module programs site catalogues demo screen test openssh-test programs-table check \
+.PHONY: help deps build module programs site catalogues demo screen test test-build test-programs openssh-test programs-table check \
 	format-check graph-check new-command-test fprintd-test bench fuzz pot generated install without-fprintd uninstall deb deb-test machine-test \
 	desktop-test clean
 
@@ -113,12 +113,19 @@ demo: build ## watch real sudo accept a touch, and refuse one
 screen: build ## draw docs/screen.svg from the demo
 	$(AS_ROOT) $(TESTFIXTURE) demo | Tests/HostFixture/screen > docs/screen.svg
 
-test: deps module ## run all tests (as root: they need private mounts)
-	@checks/packages $(BROWSER_DEBS)
-	@$(JUDGES) || echo "joserfc cannot be installed from PyPI: its judgement of tokens is left out (make check needs it)"
-	$(SWIFT_BUILD) --build-tests
+test: ## run all tests (as root: they need private mounts)
+	@checks/packages $(BUILD_DEBS)
+	@# The module's compiler uses one processor for most of its time, and the network none.
+	@$(MAKE) --no-print-directory -j3 module test-programs test-build
 	$(FORGET_CELLS)
 	$(RUN_TESTS)
+
+test-build:
+	$(SWIFT_BUILD) --build-tests
+
+test-programs: deps
+	@checks/packages $(BROWSER_DEBS)
+	@$(JUDGES) || echo "joserfc cannot be installed from PyPI: its judgement of tokens is left out (make check needs it)"
 
 programs-table: ## write the table in docs/admin/PROGRAMS.md from the results of `make test`
 	checks/programs --write
