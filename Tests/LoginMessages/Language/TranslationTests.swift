@@ -121,39 +121,63 @@ struct LanguageCheckTests {
         #expect(check.passes, "\(check.complaints)")
     }
 
-    @Test("refuses a text that is missing, empty, doubtful, left over or new in the sources")
-    func missing() throws {
-        let text = "msgid \"touch the reader\"\n"
-        let own = "msgstr \"berühren Sie den Leser\"\n"
-        let faults: [(old: String, new: String, file: String)] = [
-            (text + own, "", "po/de.po"),
-            (own, "msgstr \"\"\n", "po/de.po"),
-            ("#, c-format\n" + text, "#, fuzzy, c-format\n" + text, "po/de.po"),
-            (text + own, text + own + "\n#~ msgid \"old\"\n#~ msgstr \"alt\"\n", "po/de.po"),
-            (
-                "touch the reader", "touch the sensor",
-                "Sources/Shared/LoginMessages/NoticeText.swift"
-            ),
-        ]
-        for fault in faults {
-            let workshop = try Workshop()
-            try workshop.replace(fault.old, with: fault.new, in: fault.file)
-            let check = try workshop.check()
-            #expect(!check.passes, "\(fault)")
-            #expect(check.complaints.contains("languages: po/"), "\(check.complaints)")
+    /// Plants a fault in each language, and expects that each is found: a check takes seconds.
+    private func expectRefused(
+        _ message: String, _ faults: [String: (String, String) -> String]
+    ) throws {
+        let workshop = try Workshop()
+        let text = "msgid \"\(message)\"\n"
+        for (language, fault) in faults {
+            let file = "po/\(language).po"
+            let all = String(decoding: try workshop.scratch.read(file), as: UTF8.self)
+            let rest = try #require(all.split(separator: text, maxSplits: 1).last)
+            let own = try #require(rest.split(separator: "\n").first) + "\n"
+            let form = "#, c-format\n" + text
+            let entry = all.contains(form) ? form : text
+            try workshop.replace(entry + own, with: fault(entry, String(own)), in: file)
         }
+        let check = try workshop.check()
+        #expect(!check.passes)
+        for language in faults.keys {
+            #expect(
+                check.complaints.contains("languages: po/\(language).po"), "\(check.complaints)")
+        }
+    }
+
+    @Test("refuses a text that is missing, empty, doubtful or left over")
+    func missing() throws {
+        try expectRefused(
+            "touch the reader",
+            [
+                "de": { _, _ in "" },
+                "es": { text, _ in text + "msgstr \"\"\n" },
+                "fr": { text, own in
+                    text.replacing("#, c-format", with: "#, fuzzy, c-format") + own
+                },
+                "ja": { text, own in text + own + "\n#~ msgid \"old\"\n#~ msgstr \"alt\"\n" },
+            ])
+    }
+
+    @Test("refuses a text that is new in the sources")
+    func new() throws {
+        let workshop = try Workshop()
+        try workshop.replace(
+            "touch the reader", with: "touch the sensor",
+            in: "Sources/Shared/LoginMessages/NoticeText.swift")
+        let check = try workshop.check()
+        #expect(!check.passes)
+        #expect(check.complaints.contains("languages: po/"), "\(check.complaints)")
     }
 
     @Test("refuses a translation with other arguments than the text")
     func arguments() throws {
-        for wrong in ["noch 3 Versuche", "%1$s %2$s Versuche", "%1$d Versuche", "%s Versuche"] {
-            let workshop = try Workshop()
-            try workshop.replace(
-                "der Finger wurde nicht erkannt: noch %1$s Versuche", with: wrong, in: "po/de.po")
-            let check = try workshop.check()
-            #expect(!check.passes, "\(wrong)")
-            #expect(check.complaints.contains("languages: po/de.po has"), "\(check.complaints)")
-        }
+        let wrong = [
+            "de": "noch 3 Versuche", "es": "%1$s %2$s Versuche", "fr": "%1$d Versuche",
+            "ja": "%s Versuche",
+        ]
+        try expectRefused(
+            "the finger did not match: %1$s tries left",
+            wrong.mapValues { wrong in { text, _ in text + "msgstr \"\(wrong)\"\n" } })
     }
 
     @Test("finds each text as the program looks it up")
