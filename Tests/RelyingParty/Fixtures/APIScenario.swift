@@ -51,13 +51,7 @@ struct APIScenario {
         try expect(200, try await server.ask("POST", "\(place)/block", [:]))
         try expect(200, try await server.ask("POST", "\(place)/unblock", [:]))
         phone.passwordKey = try .generate()
-        var statement = phone.answer(
-            try await server.challenge(phone, "password-key"), "password-key",
-            at: server.time.now)
-        statement.purpose = phone.passwordKeyPurpose
-        var body = try phone.signed(statement.encoded(), .login)
-        body["passwordKey"] = try phone.proofOfPasswordKey(in: statement)
-        try expect(200, try await server.send("POST", "\(place)/password-key", body))
+        try expect(200, try await server.replacePasswordKey(of: phone))
     }
 
     private func logIn() async throws {

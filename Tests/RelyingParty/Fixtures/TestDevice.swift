@@ -126,6 +126,17 @@ extension CalledServer {
         return try await send("POST", "/v1/registrations/\(device.registration)/proof", body)
     }
 
+    /// Replaces a device's key for the password, by a touch, with the one that it has now.
+    func replacePasswordKey(of device: TestDevice) async throws -> Reply {
+        var statement = device.answer(
+            try await challenge(device, "password-key"), "password-key", at: time.now)
+        statement.purpose = device.passwordKeyPurpose
+        var body = try device.signed(statement.encoded(), .login)
+        body["passwordKey"] = try device.proofOfPasswordKey(in: statement)
+        return try await send(
+            "POST", "/v1/registrations/\(device.registration)/password-key", body)
+    }
+
     /// A challenge for a device.
     func challenge(
         _ device: TestDevice, _ action: String = "login", application: String = "shop"

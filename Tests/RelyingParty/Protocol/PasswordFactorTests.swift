@@ -69,14 +69,7 @@ struct PasswordFactorTests {
         try await server.register(device)
         // Nor later.
         device.passwordKey = device.key
-        var statement = device.answer(
-            try await server.challenge(device, "password-key"), "password-key",
-            at: server.time.now)
-        statement.purpose = device.passwordKeyPurpose
-        var body = try device.signed(statement.encoded(), .login)
-        body["passwordKey"] = try device.proofOfPasswordKey(in: statement)
-        let replaced = try await server.send(
-            "POST", "/v1/registrations/\(device.registration)/password-key", body)
+        let replaced = try await server.replacePasswordKey(of: device)
         #expect(replaced.status == 401 && replaced.code == "refused")
     }
 
