@@ -71,7 +71,7 @@ extension AdminArguments {
 
 extension Administration {
     fileprivate func addKey(_ words: AdminArguments) async throws(AdminFault) {
-        let (application, name) = (words[0], try words.name(1))
+        let (application, name) = (words[0], try words.label(1))
         let scopes = try words.scopes() ?? Scope.ofApplications
         let expires = try words.expiry(from: service.core.now) ?? .never
         guard !isRemote || Scope.ofAdministration.isDisjoint(with: scopes) else {
@@ -119,17 +119,12 @@ extension Administration {
         let what = "key set \(name) \(words.changes)"
         try await changeApplication(what, application: application) {
             store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
-            if isRemote {
-                let present = try store.applications.scopes(ofAPIKey: name, of: record.id)
-                let all = present + (change.scopes ?? [])
-                guard Scope.ofAdministration.isDisjoint(with: all) else {
+            if isRemote, let grant = try store.applications.grant(ofAPIKey: name, of: record.id) {
+                guard Scope.ofAdministration.isDisjoint(with: grant.scopes) else {
                     return .failure(.refused(AdminFault.keysOfAdministration))
                 }
-                if let wanted = change.expires,
-                    let end = try store.applications.expiry(ofAPIKey: name, of: record.id),
-                    wanted.isLater(than: end)
-                {
-                    return .failure(.refused(AdminFault.laterEnd))
+                guard !grant.isExceeded(by: change) else {
+                    return .failure(.refused(AdminFault.largerGrant))
                 }
             }
             guard try store.applications.changeAPIKey(name, of: record.id, to: change) else {
@@ -160,10 +155,10 @@ extension AdminFault {
         'key add' and 'key set'
         """
 
-    /// Otherwise a key that ends soon could keep others valid.
-    fileprivate static let laterEnd = """
-        over HTTP, a key's end can only be moved to an earlier time: move it on the server's command \
-        line, with 'key set', or make another key
+    /// Otherwise what a caller grants could outlast the key that granted it.
+    fileprivate static let largerGrant = """
+        over HTTP, a key can only lose scopes, and its end can only be moved to an earlier time: use \
+        'key set' on the server's command line, or make another key
         """
 
     fileprivate static func noKey(_ name: String, of application: String) -> AdminFault {

@@ -132,7 +132,7 @@ extension Transaction {
         to application: AskingApplication?, at now: Int64
     ) throws(DatabaseFault) -> Problem? {
         guard let application else { return nil }
-        guard let state = try applications.stateOfAPIKey(application.apiKey) else {
+        guard let state = try applications.apiKey(application.apiKey)?.state else {
             return .apiKeyRefused
         }
         return state.objection(to: application.required, at: now)

@@ -13,7 +13,7 @@ struct APIKeyState: Equatable, Sendable {
 
     /// Reads 5 columns, starting at `first`: scopes, expiry, and revocation or the application's
     /// removal, and these two of the key that made it, which it never outlives.
-    init(_ row: Row, from first: Int = 0) throws(DatabaseFault) {
+    init(_ row: Row, from first: Int) throws(DatabaseFault) {
         scopes = Set(try row.words(first).compactMap { Scope(rawValue: $0) })
         expires = earlier(try row.optionalInteger(first + 1), try row.optionalInteger(first + 3))
         let revoked = try row.optionalInteger(first + 2)
@@ -28,6 +28,19 @@ struct APIKeyRecord: Sendable {
     let name: String
     let application: ApplicationRecord
     let state: APIKeyState
+}
+
+/// What was granted to an API key itself, without regard to the key that made it.
+struct APIKeyGrant: Sendable {
+    let scopes: Set<Scope>
+    let expires: APIKeyExpiry
+
+    /// Whether a key that is changed as stated may do something, or at some time, that it may not now.
+    func isExceeded(by change: APIKeyChange) -> Bool {
+        if let scopes = change.scopes, !self.scopes.isSuperset(of: scopes) { return true }
+        if let expires = change.expires, expires.isLater(than: self.expires) { return true }
+        return false
+    }
 }
 
 /// What `key set` changes of an API key; nil leaves a part as it is.
@@ -80,22 +93,6 @@ extension ApplicationRows {
             state: try APIKeyState(row, from: ApplicationRecord.columns + 1))
     }
 
-    /// Returns whether an API key with this digest may be used now; nil if there is none.
-    func stateOfAPIKey(_ hash: [UInt8]) throws(DatabaseFault) -> APIKeyState? {
-        let rows = try store.run(
-            """
-            SELECT k.scopes, k.expires, COALESCE(k.revoked, a.removed), m.expires,
-                CASE WHEN k.made_by IS NULL THEN NULL WHEN m.hash IS NULL THEN 0
-                    ELSE COALESCE(m.revoked, b.removed) END
-            FROM api_key k JOIN application a ON a.id = k.application
-                LEFT JOIN api_key m ON m.hash = k.made_by
-                LEFT JOIN application b ON b.id = m.application
-            WHERE k.hash = $1
-            """, [.bytes(hash)])
-        guard let row = rows.first else { return nil }
-        return try APIKeyState(row)
-    }
-
     /// Stores an API key's hash; returns false if the application has or had a key of this name.
     ///
     /// `maker` is the digest of the API key by which it is made over HTTP.
@@ -138,27 +135,18 @@ extension ApplicationRows {
         }
     }
 
-    /// When an API key that is not revoked ends; nil if there is no such key.
-    func expiry(
-        ofAPIKey name: String, of application: Int64
-    ) throws(DatabaseFault) -> APIKeyExpiry? {
+    /// What was granted to an API key that is not revoked; nil if there is no such key.
+    func grant(ofAPIKey name: String, of application: Int64) throws(DatabaseFault) -> APIKeyGrant? {
         let rows = try store.run(
             """
-            SELECT expires FROM api_key WHERE application = $1 AND name = $2 AND revoked IS NULL
+            SELECT scopes, expires FROM api_key
+            WHERE application = $1 AND name = $2 AND revoked IS NULL
             """, [.integer(application), .text(name)])
         return try rows.first.map { row throws(DatabaseFault) in
-            try row.optionalInteger(0).map(APIKeyExpiry.at) ?? .never
+            APIKeyGrant(
+                scopes: Set(try row.words(0).compactMap { Scope(rawValue: $0) }),
+                expires: try row.optionalInteger(1).map(APIKeyExpiry.at) ?? .never)
         }
-    }
-
-    /// The scopes of an API key that is not revoked; none if there is no such key.
-    func scopes(ofAPIKey name: String, of application: Int64) throws(DatabaseFault) -> [Scope] {
-        let rows = try store.run(
-            """
-            SELECT scopes FROM api_key WHERE application = $1 AND name = $2 AND revoked IS NULL
-            """, [.integer(application), .text(name)])
-        guard let row = rows.first else { return [] }
-        return try row.words(0).compactMap { Scope(rawValue: $0) }
     }
 
     /// Changes an API key; returns false if the application has no key of this name that is not

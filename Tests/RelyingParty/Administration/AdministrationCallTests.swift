@@ -268,18 +268,32 @@ struct AdministrationCallTests {
         #expect(try await !isAccepted(revoked, by: server))
     }
 
-    @Test("moves the end of no key to a later time", arguments: Backend.allCases)
-    func laterEnd(backend: Backend) async throws {
+    @Test(
+        "lets no key do more, or for longer, than the command line granted it",
+        arguments: Backend.allCases)
+    func largerGrant(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let admin = try await key(server, .admin)
-        try await server.administer("key", "add", "shop", "web", "--expires", "10d")
-        for (expires, status) in [("never", 409), ("11d", 409), ("5d", 200), ("6d", 409)] {
+        try await server.administer(
+            "key", "add", "shop", "web", "--expires", "10d", "--scopes", "verify,logins")
+        for (member, value, status) in [
+            ("expires", "never", 409), ("expires", "11d", 409), ("expires", "5d", 200),
+            ("expires", "6d", 409), ("scopes", ["verify", "operations"], 409),
+            ("scopes", ["registrations"], 409), ("scopes", ["verify", "logins"], 200),
+            ("scopes", ["verify"], 200), ("scopes", ["verify", "logins"], 409),
+        ] as [(String, Any, Int)] {
             let reply = try await call(
-                server, "key set",
-                ["application": "shop", "name": "web", "expires": expires], key: admin)
-            #expect(reply.status == status, "\(expires)")
+                server, "key set", ["application": "shop", "name": "web", member: value],
+                key: admin)
+            #expect(reply.status == status, "\(member) \(value)")
         }
+        // Nor a key that a key made: its maker may live longer than the caller.
+        let made: [String: Any] = ["application": "shop", "name": "made", "scopes": ["verify"]]
+        #expect(try await call(server, "key add", made, key: admin).status == 200)
+        let more = made.merging(["scopes": ["verify", "logins"]]) { $1 }
+        #expect(try await call(server, "key set", more, key: admin).code == "conflict")
         try await server.administer("key", "set", "shop", "web", "--expires", "90d")
+        try await server.administer("key", "set", "shop", "web", "--scopes", "verify,logins")
     }
 
     @Test("names the key and the caller's address in the audit trail", arguments: Backend.allCases)

@@ -82,7 +82,7 @@ struct SchemaTests {
                     revoked: nil),
             ])
         let state = try await database.read { store throws(DatabaseFault) in
-            try store.applications.stateOfAPIKey([1])
+            try store.applications.apiKey([1])?.state
         }
         #expect(state?.scopes == Set(Scope.ofApplications) && state?.isRevoked == false)
         // A key that is stored without scopes may do nothing.
@@ -92,7 +92,7 @@ struct SchemaTests {
                 INSERT INTO api_key (hash, application, name, created)
                 VALUES ($1, 1, 'bare', 7)
                 """, [.bytes([3])])
-            return try store.applications.stateOfAPIKey([3])
+            return try store.applications.apiKey([3])?.state
         }
         #expect(bare?.scopes == [])
         let lines = try await database.read { store throws(DatabaseFault) in
