@@ -41,6 +41,31 @@ struct AdminArguments: Sendable {
         return name
     }
 
+    /// An operand that names something for other programs, which may put the name into a URL, a path
+    /// or a list; throws `.usage` unless it reads alike everywhere.
+    func label(_ place: Int) throws(AdminFault) -> Name {
+        let text = self[place]
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        guard isPlain, text.utf8.count <= 64, text.first?.isPunctuation == false,
+            let name = Name(text)
+        else {
+            throw .usage(
+                """
+                '\(text)' is not a name: choose 1 to 64 letters and digits of ASCII and ._-, \
+                beginning with a letter or digit
+                """)
+        }
+        return name
+    }
+
     /// An operand that must be an id of 32 hexadecimal digits; throws `.usage` otherwise.
     func id<ID: BodyID>(_ place: Int) throws(AdminFault) -> ID {
         guard let id = ID(text: self[place]) else {

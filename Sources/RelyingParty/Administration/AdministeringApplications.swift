@@ -64,7 +64,7 @@ extension AdminArguments {
 
 extension Administration {
     fileprivate func addApplication(_ words: AdminArguments) async throws(AdminFault) {
-        let name = try words.name(0)
+        let name = try words.label(0)
         let audience = words.text(.audience) ?? "\(service.issuer)/\(name.text)"
         guard Name(audience) != nil else {
             throw .usage("an audience must have 1 to 128 bytes and no control characters")

@@ -39,11 +39,11 @@ private struct CallbackAdministration {
         do throws(FieldFault) {
             url = try CallbackURL(words[1])
         } catch { throw .usage(error.text) }
-        if url.isPlain && admin.service.callbacks.networks.listed.isEmpty {
+        if let objection = admin.service.callbacks.networks.objection(to: url) {
             throw .usage(
                 """
-                plain HTTP is only for networks in callback.networks, and none is listed: write \
-                https://
+                no callback can be sent there: \(objection). Choose another URL, or list its network \
+                in callback.networks of server.conf and restart the server
                 """)
         }
         try await admin.changeApplication("callback set \(url.origin)", application: name) {

@@ -22,6 +22,28 @@ struct CallbackNetworks: Sendable {
         guard !listed.contains(where: { $0.contains(address) }) else { return nil }
         if isOwn { return "\(address.text) is this machine's own address" }
         guard Self.isPublic(address) else { return "\(address.text) is not a public address" }
+        return portObjection(of: url)
+    }
+
+    /// Why no callback can be sent to a URL, wherever its host's name leads; nil if one may be.
+    ///
+    /// `isOwn` says whether this machine has an address.
+    func objection(
+        to url: CallbackURL, isOwn: (InternetAddress) -> Bool = { $0.isOfThisMachine }
+    ) -> String? {
+        if let address = InternetAddress(url.host) {
+            return objection(to: address, of: url, isOwn: isOwn(address))
+        }
+        // RFC 6761, section 6.3: these names lead to this machine alone.
+        if url.host == "localhost" || url.host.hasSuffix(".localhost") {
+            let loopback = ["127.0.0.1", "::1"].compactMap { InternetAddress($0) }
+            let objections = loopback.map { objection(to: $0, of: url, isOwn: true) }
+            return objections.contains(nil) ? nil : "\(url.host) is this machine itself"
+        }
+        return listed.isEmpty ? portObjection(of: url) : nil
+    }
+
+    private func portObjection(of url: CallbackURL) -> String? {
         if url.isPlain { return "plain HTTP is only for networks in callback.networks" }
         guard url.port == 443 || url.port >= 1024 else {
             return "port \(url.port) is only for networks in callback.networks"

@@ -81,6 +81,24 @@ struct AdministrationTests {
         #expect(try await server.policy() == other)
     }
 
+    @Test("gives applications and keys only names that read alike in URLs, paths and lists")
+    func labels() async throws {
+        let server = try await TestServer.make(.sqlite)
+        for name in [
+            "", "../x", ".", "..", ".hidden", "-x", "_x", "a/b", "a b", "a%2f", "bänk", "a\n",
+            "a,b",
+            String(repeating: "a", count: 65),
+        ] {
+            for words in [["application", "add"], ["key", "add", "shop"]] {
+                #expect(await server.fault(words + ["--", name])?.status == 2, "\(words) \(name)")
+            }
+        }
+        for name in ["Bank-2_eu.test", "7", String(repeating: "a", count: 64)] {
+            try await server.administer("application", "add", name)
+            try await server.administer("key", "add", name, name)
+        }
+    }
+
     @Test("prints the file that machines pin the server with", arguments: Backend.allCases)
     func loginFile(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

@@ -42,6 +42,10 @@ struct CallbackAdministrationTests {
         let server = try await TestServer.make(.sqlite)
         for url in [
             "shop.example", "https://u@shop.example/", "https://127.1/", "http://10.0.0.1/",
+            // Whatever the name leads to, the sender would refuse it.
+            "https://10.0.0.1/", "https://169.254.169.254/latest/meta-data", "https://[::1]/",
+            "https://192.0.2.1/", "http://shop.example/", "https://shop.example:25/",
+            "https://localhost/", "https://a.localhost:8443/",
         ] {
             #expect(await server.fault("callback", "set", "shop", url)?.status == 2, "\(url)")
         }
@@ -56,7 +60,8 @@ struct CallbackAdministrationTests {
     @Test("says why a receiver fails and when it is tried again, and a new URL begins anew")
     func failing() async throws {
         let server = try await TestServer.make(.sqlite)
-        try await server.administer("callback", "set", "shop", "https://127.0.0.1/x")
+        // From a time at which the address was permitted.
+        try await server.setCallback("https://127.0.0.1/x")
         try await server.makeEvents(1)
         let carrier = CallbackCarrier(networks: CallbackNetworks(), authorities: .system)
         await CallbackSender(server.service.callbacks) { await carrier.deliver($0) }.runOnce()

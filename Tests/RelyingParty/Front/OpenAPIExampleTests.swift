@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
+import Foundation
 import HTTPServer
 import JSONFormat
 import SQLSupport
@@ -48,6 +49,26 @@ struct OpenAPIExampleTests {
         for (place, form) in real {
             let example = examples[place].flatMap { try? JSON(parsing: Array($0.utf8)) }
             #expect(example.map(JSONForm.init) == form, "\(place)")
+        }
+    }
+
+    @Test("are whole: a server understands the body of each call")
+    func understood() async throws {
+        let server = try await TestServer.attesting(.sqlite)
+        let scopes = Scope.allCases.map(\.rawValue).joined(separator: ",")
+        let key = try await server.administer("key", "add", "shop", "all", "--scopes", scopes)[0]
+        for (call, content) in document.calls where !content.request.isEmpty {
+            let example = try #require(document.example(in: content.request), "\(call)")
+            let body =
+                try JSONSerialization.jsonObject(with: Data(example.utf8)) as? [String: Any]
+            let words = call.split(separator: " ").map(String.init)
+            let path = words[1].split(separator: "/").map { part in
+                part.hasPrefix("{") ? Substring(String(repeating: "0", count: 32)) : part
+            }
+            let reply = try await server.send(
+                words[0], "/" + path.joined(separator: "/"), body, key: key)
+            #expect(
+                reply.status != 400, "\(call): \(String(decoding: reply.bytes, as: UTF8.self))")
         }
     }
 

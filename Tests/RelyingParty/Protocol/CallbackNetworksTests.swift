@@ -70,6 +70,36 @@ struct CallbackNetworksTests {
         }
     }
 
+    @Test("are asked for as soon as a URL is set, as far as it tells them")
+    func urls() throws {
+        func objection(_ url: String, listed: [String] = []) throws -> String? {
+            try CallbackNetworks(listed: listed.map { try AddressBlock($0) }).objection(
+                to: CallbackURL(url), isOwn: { $0.text == "8.8.8.8" })
+        }
+        for url in [
+            "https://shop.example/", "https://shop.example:8443/x", "https://1.1.1.1/",
+            "https://[2606:4700::1111]/", "https://localhost.example/", "https://mylocalhost/",
+        ] {
+            #expect(try objection(url) == nil, "\(url)")
+        }
+        for url in [
+            "https://10.1.2.3/", "https://[fd00:1::5]/", "https://8.8.8.8/", "http://1.1.1.1/",
+            "http://shop.example/", "https://shop.example:80/", "https://localhost/",
+            "https://shop.localhost/",
+        ] {
+            #expect(try objection(url) != nil, "\(url)")
+        }
+        // A name may lead into a listed network, which only the sender sees.
+        for url in ["http://shop.example/", "https://shop.example:80/", "http://10.1.2.3:81/"] {
+            #expect(try objection(url, listed: ["10.0.0.0/8"]) == nil, "\(url)")
+        }
+        #expect(try objection("https://10.1.2.3/", listed: ["10.2.0.0/16"]) != nil)
+        #expect(try objection("http://localhost:81/", listed: ["10.0.0.0/8"]) != nil)
+        for listed in ["127.0.0.0/8", "::1/128"] {
+            #expect(try objection("http://localhost:81/", listed: [listed]) == nil)
+        }
+    }
+
     @Test("are set as networks with blanks between them, and a mistake is named")
     func settings() throws {
         func networks(_ text: String) throws -> CallbackNetworks {
