@@ -15,7 +15,7 @@ struct CertificateTests {
         try openSSL(
             "req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=root -keyout root.key -out root.pem"
         )
-        try issue("leaf", by: "root", extensions: "basicConstraints=CA:FALSE\n")
+        try issue("leaf", by: "root")
     }
 
     @Test("a certificate is trusted if a named authority has issued it, now")
@@ -24,20 +24,20 @@ struct CertificateTests {
         #expect(authorities.count == 1)
         let leaf = try certificate("leaf")
         #expect(leaf.keyKind == .p256 && leaf.point?.count == 65)
-        #expect(try authorities.objection(to: leaf, at: now, use: "1.2.3") == nil)
+        #expect(try authorities.objection(to: leaf, at: now, use: Self.use) == nil)
         #expect(
-            try authorities.objection(to: leaf, at: now - 86_400, use: "1.2.3") == .notYetValid)
-        #expect(try authorities.objection(to: leaf, at: now + 4_000_000, use: "1.2.3") == .expired)
+            try authorities.objection(to: leaf, at: now - 86_400, use: Self.use) == .notYetValid)
+        #expect(try authorities.objection(to: leaf, at: now + 4_000_000, use: Self.use) == .expired)
         // The authority itself is no device.
         try openSSL("x509 -in root.pem -outform DER -out root.der")
         #expect(
-            try authorities.objection(to: try certificate("root"), at: now, use: "1.2.3")
+            try authorities.objection(to: try certificate("root"), at: now, use: Self.use)
                 == .authority)
         // Another of the same name.
         try openSSL(
             "req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=root -keyout o.key -out o.pem")
         let others = try CertificateAuthorities(pem: scratch.read("o.pem"))
-        #expect(try others.objection(to: leaf, at: now, use: "1.2.3") == .foreign)
+        #expect(try others.objection(to: leaf, at: now, use: Self.use) == .foreign)
     }
 
     @Test("naming an authority below a root trusts what it issues, and not its siblings")
@@ -45,32 +45,129 @@ struct CertificateTests {
         let authority = "basicConstraints=critical,CA:TRUE\nkeyUsage=keyCertSign\n"
         for name in ["one", "two"] { try issue(name, by: "root", extensions: authority) }
         for name in ["one", "two"] {
-            try issue("under-\(name)", by: name, extensions: "basicConstraints=CA:FALSE\n")
+            try issue("under-\(name)", by: name)
         }
         let named = try CertificateAuthorities(pem: scratch.read("one.pem"))
-        #expect(try named.objection(to: try certificate("under-one"), at: now, use: "1.2") == nil)
+        #expect(
+            try named.objection(to: try certificate("under-one"), at: now, use: Self.use) == nil)
         for name in ["under-two", "leaf"] {
             #expect(
-                try named.objection(to: try certificate(name), at: now, use: "1.2") == .foreign)
+                try named.objection(to: try certificate(name), at: now, use: Self.use) == .foreign)
         }
         // The root alone does not know what is between.
         let root = try CertificateAuthorities(pem: scratch.read("root.pem"))
         #expect(
-            try root.objection(to: try certificate("under-one"), at: now, use: "1.2") == .foreign)
+            try root.objection(to: try certificate("under-one"), at: now, use: Self.use) == .foreign
+        )
         let both = try CertificateAuthorities(
             pem: scratch.read("root.pem") + scratch.read("two.pem"))
         #expect(both.count == 2)
-        #expect(try both.objection(to: try certificate("under-two"), at: now, use: "1.2") == nil)
+        #expect(try both.objection(to: try certificate("under-two"), at: now, use: Self.use) == nil)
     }
 
-    @Test("one that lists its extended uses is for these alone")
-    func uses() throws {
-        try issue("web", by: "root", extensions: "extendedKeyUsage=serverAuth,1.2.3.4\n")
+    @Test(
+        "it must say that it is for the use, and for secrets that are sent to its key",
+        arguments: [
+            "keyUsage=keyAgreement\nextendedKeyUsage=serverAuth,1.2.3.4\n",
+            "keyUsage=critical,digitalSignature,keyAgreement\nextendedKeyUsage=critical,1.2.3.4\n",
+        ])
+    func uses(extensions: String) throws {
+        try issue("web", by: "root", extensions: extensions)
         let authorities = try CertificateAuthorities(pem: scratch.read("root.pem"))
         let web = try certificate("web")
         #expect(try authorities.objection(to: web, at: now, use: "1.2.3.4") == nil)
-        #expect(try authorities.objection(to: web, at: now, use: "1.2.3.5") == .otherUse)
-        #expect(try authorities.objection(to: web, at: now, use: "1.2.3") == .otherUse)
+        for use in ["1.2.3.5", "1.2.3", "2.5.29.37.0"] {
+            #expect(try authorities.objection(to: web, at: now, use: use) == .otherUse)
+        }
+    }
+
+    @Test(
+        "one that says less, or something else, is for another use",
+        arguments: [
+            "basicConstraints=CA:FALSE\n",
+            "keyUsage=keyAgreement\n",
+            "extendedKeyUsage=1.2.3.4\n",
+            "keyUsage=keyAgreement\nextendedKeyUsage=serverAuth\n",
+            "keyUsage=keyAgreement\nextendedKeyUsage=anyExtendedKeyUsage\n",
+            "keyUsage=digitalSignature\nextendedKeyUsage=1.2.3.4\n",
+            // That of RSA, for a key on a curve.
+            "keyUsage=keyEncipherment,digitalSignature\nextendedKeyUsage=1.2.3.4\n",
+        ])
+    func otherUses(extensions: String) throws {
+        try issue("other", by: "root", extensions: extensions)
+        let authorities = try CertificateAuthorities(pem: scratch.read("root.pem"))
+        #expect(
+            try authorities.objection(to: certificate("other"), at: now, use: Self.use) == .otherUse
+        )
+    }
+
+    @Test("RSA keys are for secrets that are encrypted")
+    func encryption() throws {
+        let authorities = try CertificateAuthorities(pem: scratch.read("root.pem"))
+        for (usage, objection) in [
+            ("keyEncipherment", nil), ("keyAgreement", .otherUse), ("digitalSignature", .otherUse),
+        ] as [(String, CertificateObjection?)] {
+            try issue(
+                "rsa", by: "root", extensions: "keyUsage=\(usage)\nextendedKeyUsage=1.2.3.4\n",
+                key: "rsa:2048")
+            #expect(
+                try authorities.objection(to: certificate("rsa"), at: now, use: Self.use)
+                    == objection, "\(usage)")
+        }
+    }
+
+    @Test(
+        "an authority's certificate is none for a device, whatever its key may do",
+        arguments: [
+            "basicConstraints=CA:TRUE\n", "basicConstraints=critical,CA:TRUE,pathlen:0\n",
+        ])
+    func authorities(extensions: String) throws {
+        let authorities = try CertificateAuthorities(pem: scratch.read("root.pem"))
+        for usage in ["keyAgreement", "keyAgreement,keyCertSign"] {
+            try issue(
+                "both", by: "root",
+                extensions: "\(extensions)keyUsage=\(usage)\nextendedKeyUsage=1.2.3.4\n")
+            let both = try certificate("both")
+            #expect(try authorities.objection(to: both, at: now, use: Self.use) == .authority)
+        }
+    }
+
+    @Test(
+        "nothing is issued by what is no authority's, not even if it is named",
+        arguments: [
+            "basicConstraints=CA:FALSE\n", "keyUsage=digitalSignature\n",
+            "basicConstraints=critical,CA:TRUE\nkeyUsage=digitalSignature\n",
+        ])
+    func issuers(extensions: String) throws {
+        try issue("issuer", by: "root", extensions: extensions)
+        try issue("below", by: "issuer")
+        for files in [["root"], ["issuer"], ["root", "issuer"]] {
+            let pem = try files.flatMap { try scratch.read("\($0).pem") }
+            let objection = try CertificateAuthorities(pem: pem).objection(
+                to: certificate("below"), at: now, use: Self.use)
+            #expect(objection != nil, "\(files)")
+        }
+    }
+
+    @Test(
+        "a weak key or digest above it is refused",
+        arguments: [
+            ("rsa:512", "sha256"), ("rsa:1024", "sha256"), ("rsa:2048", "md5"),
+            ("rsa:2048", "sha1"),
+        ])
+    func weak(key: String, digest: String) throws {
+        try openSSL(
+            "req -x509 -newkey \(key) -\(digest) -nodes -days 30 -subj /CN=weak -keyout weak.key -out weak.pem"
+        )
+        try issue("leaf", by: "weak", digest: digest)
+        let authorities = try CertificateAuthorities(pem: scratch.read("weak.pem"))
+        #expect(
+            try authorities.objection(to: certificate("leaf"), at: now, use: Self.use) == .weak)
+        // The signature that a root makes of itself proves nothing, and is not looked at.
+        try issue("other", by: "weak")
+        #expect(
+            try authorities.objection(to: certificate("other"), at: now, use: Self.use)
+                == (key == "rsa:2048" ? nil : .weak))
     }
 
     @Test("bytes that are not one certificate of a key that is known are refused")
@@ -148,14 +245,22 @@ struct CertificateTests {
         try Certificate(der: scratch.read("\(name).der"))
     }
 
-    private func issue(_ name: String, by issuer: String, extensions: String) throws {
+    /// A use, and what says that a certificate is for it.
+    private static let use = "1.2.3.4"
+    private static let ofDevice =
+        "basicConstraints=CA:FALSE\nkeyUsage=critical,keyAgreement\nextendedKeyUsage=1.2.3.4\n"
+
+    private func issue(
+        _ name: String, by issuer: String, extensions: String = ofDevice,
+        key: String = "ec -pkeyopt ec_paramgen_curve:P-256", digest: String = "sha256"
+    ) throws {
         try scratch.write("ext", extensions)
-        try openSSL("ecparam -name prime256v1 -genkey -noout -out \(name).key")
-        try openSSL("req -new -key \(name).key -subj /CN=\(name) -out \(name).csr")
+        try openSSL(
+            "req -new -newkey \(key) -nodes -keyout \(name).key -subj /CN=\(name) -out \(name).csr")
         try openSSL(
             """
             x509 -req -in \(name).csr -CA \(issuer).pem -CAkey \(issuer).key -CAcreateserial \
-            -days 30 -extfile ext -out \(name).pem
+            -\(digest) -days 30 -extfile ext -out \(name).pem
             """)
         try openSSL("x509 -in \(name).pem -outform DER -out \(name).der")
     }

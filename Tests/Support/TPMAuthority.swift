@@ -66,10 +66,19 @@ package final class TPMAuthority: Sendable {
 
     /// A certificate in DER that the authority issues for one extended use: for a new P-256 key, or
     /// for the public key in a PEM file.
-    package func issue(use: String, forcing path: String? = nil) throws(TestFault) -> [UInt8] {
+    package func issue(
+        use: String, keyUsage: String = "keyAgreement", forcing path: String? = nil
+    ) throws(TestFault) -> [UInt8] {
         let forced = path.map { "-force_pubkey \($0)" } ?? ""
         let (key, request) = (scratch.at("leaf.key"), scratch.at("leaf.csr"))
-        try scratch.write("leaf.ext", "basicConstraints=CA:FALSE\nextendedKeyUsage=\(use)\n")
+        try scratch.write(
+            "leaf.ext",
+            """
+            basicConstraints=CA:FALSE
+            keyUsage=critical,\(keyUsage)
+            extendedKeyUsage=\(use)
+
+            """)
         try openSSL("ecparam -name prime256v1 -genkey -noout -out \(key)")
         try openSSL("req -new -key \(key) -subj /CN=leaf -out \(request)")
         try openSSL(

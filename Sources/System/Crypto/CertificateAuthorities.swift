@@ -11,8 +11,11 @@ package enum CertificateObjection: Error, Equatable, Sendable {
     case notYetValid
     /// It is the certificate of an authority, not of a device.
     case authority
-    /// It is for other uses than those that were asked for.
+    /// It does not say that it is for the use that was asked for, with keys that are exchanged.
     case otherUse
+    /// A key above it, or a signature, has less than 112 bits of strength: RSA of less than 2048 bits,
+    /// MD5, SHA-1.
+    case weak
     /// Another reason; the text is OpenSSL's.
     case other(String)
 }
@@ -26,6 +29,7 @@ extension CertificateObjection: CustomStringConvertible {
         case .notYetValid: "the certificate, or that of its authority, is not valid yet"
         case .authority: "the certificate is that of an authority"
         case .otherUse: "the certificate is for another use"
+        case .weak: "the certificate, or that of its authority, is signed with a weak key or digest"
         case .other(let text): "the certificate is not accepted: \(text)"
         }
     }
@@ -49,8 +53,11 @@ package struct CertificateAuthorities: Sendable {
 
     /// Checks that a named authority has issued the certificate; X509_verify_cert(3).
     ///
-    /// The certificate must not be an authority's, and if it lists extended uses, `use` must be
-    /// among them. Revocation is not checked.
+    /// The certificate must not be an authority's, whatever its key may be used for. It must list
+    /// `use` among its extended uses, and have the key usage for a secret that is sent to its key:
+    /// keyEncipherment for RSA, keyAgreement for P-256 (RFC 5280, section 4.2.1.3). Everything above
+    /// it must be an authority's, and all signatures must have 112 bits of strength. Revocation is not
+    /// checked.
     ///
     /// - Parameters:
     ///   - moment: the time that it must be valid at, in seconds since 1970.
@@ -60,8 +67,12 @@ package struct CertificateAuthorities: Sendable {
         to certificate: Certificate, at moment: Int64, use: String
     ) throws(CryptoFault) -> CertificateObjection? {
         if let objection = try chainObjection(to: certificate, at: moment) { return objection }
-        guard unsafe X509_check_ca(certificate.pointer) == 0 else { return .authority }
-        return permits(certificate, use: use) ? nil : .otherUse
+        // X509_check_ca(3) says no of an authority whose key usage lacks keyCertSign.
+        let flags = unsafe X509_get_extension_flags(certificate.pointer)
+        guard flags & UInt32(EXFLAG_CA) == 0, unsafe X509_check_ca(certificate.pointer) == 0 else {
+            return .authority
+        }
+        return permitsExchange(certificate) && permits(certificate, use: use) ? nil : .otherUse
     }
 
     private func chainObjection(
@@ -86,6 +97,7 @@ package struct CertificateAuthorities: Sendable {
             operation: "X509_STORE_CTX_init")
         let parameters = unsafe X509_STORE_CTX_get0_param(context)
         unsafe X509_VERIFY_PARAM_set_time(parameters, time_t(moment))
+        unsafe X509_VERIFY_PARAM_set_auth_level(parameters, 2)
         try require(
             unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN)),
             operation: "X509_VERIFY_PARAM_set_flags")
@@ -101,20 +113,30 @@ package struct CertificateAuthorities: Sendable {
             X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
             X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_CERT_SIGNATURE_FAILURE:
             .foreign
+        case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_CA_MD_TOO_WEAK:
+            .weak
         default: .other(unsafe String(cString: X509_verify_cert_error_string(Int(code))))
         }
     }
 
-    /// Whether the certificate lists the use, or no extended uses at all.
+    /// Whether the certificate's key usage, which it must state, is for a secret sent to its key.
+    private func permitsExchange(_ certificate: Certificate) -> Bool {
+        let usage = unsafe X509_get_key_usage(certificate.pointer)
+        let wanted =
+            switch certificate.keyKind {
+            case .rsa2048: UInt32(KU_KEY_ENCIPHERMENT)
+            case .p256: UInt32(KU_KEY_AGREEMENT)
+            }
+        // All bits: the certificate does not state one.
+        return usage != UInt32.max && usage & wanted != 0
+    }
+
+    /// Whether the certificate lists the use.
     private func permits(_ certificate: Certificate, use: String) -> Bool {
-        var state: Int32 = 0
+        // Nothing is found if there is no such extension, or if there are several.
         guard
-            let found = unsafe X509_get_ext_d2i(
-                certificate.pointer, NID_ext_key_usage, &state, nil)
-        else {
-            // -1: there is no such extension; -2: there are several.
-            return state == -1
-        }
+            let found = unsafe X509_get_ext_d2i(certificate.pointer, NID_ext_key_usage, nil, nil)
+        else { return false }
         let uses = OpaquePointer(found)
         defer { unsafe EXTENDED_KEY_USAGE_free(uses) }
         return unsafe (0..<OPENSSL_sk_num(uses)).contains { index in

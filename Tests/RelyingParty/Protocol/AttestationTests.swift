@@ -142,6 +142,8 @@ struct AttestationTests {
         #expect(try await answer(try authority.ownDER()) != nil)
         let web = try authority.issue(use: "serverAuth")
         #expect(try await answer(web)?.contains("another use") == true)
+        let signing = try authority.issue(use: "2.23.133.8.1", keyUsage: "digitalSignature")
+        #expect(try await answer(signing)?.contains("another use") == true)
         let mortal = try authority.issue(use: "2.23.133.8.1")
         #expect(try await answer(mortal) == nil)
 
