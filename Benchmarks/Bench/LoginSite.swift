@@ -9,6 +9,8 @@ struct LoginSite {
         case tpm
         /// In the TPM, with somebody between who hears each command.
         case tpmHeard
+        /// The same, and each command takes a tenth of a second, as in a chip.
+        case tpmAsChip
     }
 
     let host: HostFixture
@@ -32,11 +34,12 @@ struct LoginSite {
             tpm = try SoftwareTPM(socketsIn: sockets)
             bus = nil
             peer = try SignetPeer(on: host, vault: "kind = tpm\ntpm = swtpm:path=/run/tpm")
-        case .tpmHeard:
+        case .tpmHeard, .tpmAsChip:
             let tpm = try SoftwareTPM(socketsIn: sockets)
             self.tpm = tpm
             bus = try TPMInterposer(tpm, socketsIn: sockets)
             peer = try SignetPeer(on: host, vault: "kind = tpm\ntpm = swtpm:path=/run/tpm-bus")
+            if vault == .tpmAsChip { bus?.delay(.milliseconds(100)) }
         }
     }
 

@@ -80,7 +80,7 @@ struct TextTests {
                     switch kind {
                     case .fingerPresent, .fingerGone: #expect(text == nil)
                     case .touch, .waiting, .retry, .noMatch, .stage, .passwordStale,
-                        .askingServer, .contended, .preparing, .printLost, .offer:
+                        .askingServer, .contended, .preparing, .printLost, .offer, .tpm:
                         #expect(text.map { isHarmless($0) && hasStyle($0) } == true)
                     }
                 }

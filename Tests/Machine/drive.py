@@ -53,8 +53,14 @@ def run(machine, only):
                       flush=True)
                 cases.recover(machine)
             except (Failed, OSError, ValueError) as lost:
-                print(f"machine: {machine.release}: lost: {lost}", flush=True)
-                break
+                print(f"machine: {machine.release}: reset: {lost}", flush=True)
+                try:
+                    machine.reset()
+                    cases.begin_anew(machine)
+                    cases.recover(machine)
+                except (Failed, OSError, ValueError) as lost:
+                    print(f"machine: {machine.release}: lost: {lost}", flush=True)
+                    break
         print(f"machine: {machine.release}: {results[case.name]} {case.name} "
               f"({time.monotonic() - began:.0f} s)", flush=True)
     return results

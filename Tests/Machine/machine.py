@@ -147,11 +147,21 @@ class Machine:
             # Where the snapshot lies: QEMU deletes its name at once.
             env=dict(os.environ, TMPDIR=os.path.dirname(self.disk))))
         self.monitor = Monitor(f"{run}/monitor")
-        hands = connect(f"{run}/hands")
-        # No command takes that long: a machine that hangs ends the run.
+        self.take_hands()
+        self.booted()
+
+    def take_hands(self):
+        hands = connect(f"{self.run}/hands")
+        # No command takes that long: a machine that hangs is reset.
         hands.settimeout(600)
         self.line, self.hands = hands, hands.makefile("rw")
-        self.booted()
+
+    def reset(self):
+        """Starts the machine anew as its button does, with the disk as it is."""
+        self.hands.close()
+        self.line.close()
+        self.monitor.ask("system_reset")
+        self.take_hands()
 
     def booted(self):
         """Waits until all services of the boot are up."""

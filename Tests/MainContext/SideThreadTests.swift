@@ -49,6 +49,33 @@ struct SideThreadTests {
         #expect(results == [nil, nil, 3])
     }
 
+    @Test("what gets on step by step may take as long as it needs, and is given up when it stops")
+    func steps() async {
+        let steps = Steps()
+        let gate = Gate()
+        let results = await onServiceThread { () async -> [Int?] in
+            let thread = SideThread { steps.last }
+            let limit = Duration.seconds(2)
+            // Behind another one, and longer than the limit in all.
+            async let first = thread.run(limit: limit) {
+                steps.walk(3)
+                return 1
+            }
+            let second = await thread.run(limit: limit) {
+                steps.walk(3)
+                return 2
+            }
+            let third = await thread.run(limit: limit) {
+                steps.walk(2)
+                gate.wait()
+                return 3
+            }
+            gate.open()
+            return [await first, second, third]
+        }
+        #expect(results == [1, 2, nil])
+    }
+
     @Test("what comes too late is dropped on the thread: that may take as long as the call")
     func dropped() async {
         let gate = Gate()
@@ -69,6 +96,20 @@ struct SideThreadTests {
             }
         }
         #expect(dropped.withLock { $0 } == [true])
+    }
+}
+
+/// Steps of 0.8 seconds.
+private final class Steps: Sendable {
+    private let made = Mutex<SuspendingClock.Instant?>(nil)
+
+    var last: SuspendingClock.Instant? { made.withLock { $0 } }
+
+    func walk(_ count: Int) {
+        for _ in 0..<count {
+            usleep(800_000)
+            made.withLock { $0 = .now }
+        }
     }
 }
 

@@ -115,6 +115,12 @@ package final class TPMInterposer: Sendable {
         }
     }
 
+    /// Has each command take this long from now on, as in a chip.
+    package func delay(_ time: Duration) {
+        let core = core
+        setRule(at: .command) { _ in core.pause(time) }
+    }
+
     /// Lets all pass again.
     package func removeRules() { core.state.withLock { $0.rules = [:] } }
 

@@ -73,6 +73,12 @@ final class TPMInterposerCore: Sendable {
         return stop.isReady(within: .zero) ? nil : reaction
     }
 
+    /// Lets a command pass after a time, unless the interposer is stopped before.
+    func pause(_ time: Duration) -> TPMInterposer.Reaction {
+        _ = stop.isReady(within: time)
+        return .pass
+    }
+
     /// What the program is given; nil closes its connection.
     private func answer(
         _ reaction: TPMInterposer.Reaction, else response: [UInt8]?,

@@ -227,6 +227,7 @@ extension NoticeKind: ProtocolNamed {
         case .preparing: "preparing"
         case .printLost: "printLost"
         case .offer: "offer"
+        case .tpm: "tpm"
         }
     }
 }

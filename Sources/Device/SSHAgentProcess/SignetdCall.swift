@@ -30,7 +30,7 @@ struct SignetdKeys {
     func list() async throws(SignetdFault) -> [SSHAgentKeyContent] {
         var keys: [SSHAgentKeyContent] = []
         let call = try SignetdCall.begin(.sshAgentList(account: account), paths: paths)
-        let last = try await call.last(whole: paths.answerLimit) { answer in
+        let last = try await call.last(whole: paths.startLimit) { answer in
             if let key: SSHAgentKeyAnswer = answer.own() { keys.append(key.content) }
         }
         guard let end: SSHKeyCountAnswer = last.own(), Int(end.count) == keys.count else {
@@ -90,12 +90,12 @@ final class SignetdCall {
 
     /// Receives the answers, and returns the one that ends the request.
     ///
-    /// The first answer must come within `paths.answerLimit`, the last within `whole`.
+    /// The first answer must come within `paths.startLimit`, the last within `whole`.
     func last(
         whole: Duration, _ hear: (Answer) -> Void
     ) async throws(SignetdFault) -> Answer {
         let socket = socket
-        limit = Timer(after: paths.answerLimit) { socket.shutDown() }
+        limit = Timer(after: paths.startLimit) { socket.shutDown() }
         let end = Timer(after: whole) { socket.shutDown() }
         defer {
             limit?.cancel()

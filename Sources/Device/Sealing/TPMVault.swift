@@ -28,6 +28,7 @@ package final class TPMVault: RootedVault {
 
     private let host: HostSecret
     private let registers: RegisterSelection
+    private let activity = TPMActivity()
     fileprivate let line: Mutex<TPMVaultSession>
 
     /// Creates a vault whose keys open only with this host secret and one TPM.
@@ -52,7 +53,7 @@ package final class TPMVault: RootedVault {
         }
         self.host = host
         self.registers = registers
-        line = Mutex(TPMVaultSession(name: name, pin: pin))
+        line = Mutex(TPMVaultSession(name: name, pin: pin, activity: activity))
     }
 
     package func create(_ context: SealingContext) throws(VaultError) -> NewCredential {
@@ -135,6 +136,8 @@ package final class TPMVault: RootedVault {
             policy: before + "an HMAC under the host secret and the fingers", registers: numbers,
             root: root)
     }
+
+    package var lastAnswer: SuspendingClock.Instant? { activity.lastAnswer }
 
     package func rest() {
         line.withLock { $0.rest() }

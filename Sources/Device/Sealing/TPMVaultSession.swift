@@ -49,14 +49,16 @@ struct TPMVaultSession {
 
     private let name: TCTIName
     private let pin: any RootPin
+    private let activity: TPMActivity
     private var link: Link?
     private var ready: [UInt64: ReadyObject?] = [:]
     private var next: UInt64 = 0
     private var commandsBefore = 0
 
-    init(name: TCTIName, pin: any RootPin) {
+    init(name: TCTIName, pin: any RootPin, activity: TPMActivity) {
         self.name = name
         self.pin = pin
+        self.activity = activity
     }
 
     /// The total number of commands sent to the TPM.
@@ -161,7 +163,7 @@ struct TPMVaultSession {
         let old = (try? pin.load()) ?? nil
         abandon()
         do throws(TPMFault) {
-            let connection = try TPMConnection(name)
+            let connection = try TPMConnection(name, activity: activity)
             let root = try connection.root(expecting: nil)
             try save(root.name)
             link = Link(connection, root: root, isPinned: true)
@@ -178,7 +180,7 @@ struct TPMVaultSession {
     mutating func description() throws(VaultError) -> (TPMProperties, root: [UInt8]) {
         if let found = try descriptionAsItIs() { return found }
         do throws(TPMFault) {
-            let connection = try TPMConnection(name)
+            let connection = try TPMConnection(name, activity: activity)
             let properties = try connection.properties()
             let found = try connection.findRoot()
             guard found != nil || !properties.isOwned else {
@@ -186,7 +188,13 @@ struct TPMVaultSession {
                     "the TPM has no storage root key, and its owner requires an authorisation")
             }
             guard let known = try pinned() else { return (properties, found?.name ?? []) }
-            return (properties, try connection.findRoot(expecting: known)?.name ?? [])
+            guard let found else {
+                return (properties, try connection.findRoot(expecting: known)?.name ?? [])
+            }
+            guard found.name == known else { throw .anotherRoot }
+            // It is the one that everything is sealed to: what follows need not connect again.
+            link = Link(connection, root: found, isPinned: true)
+            return (properties, found.name)
         } catch { throw error.verdict }
     }
 
@@ -230,7 +238,7 @@ struct TPMVaultSession {
         let known = try pinned()
         var expected = known
         if known == nil, case .named(let name) = expectation { expected = name }
-        let connection = try TPMConnection(name)
+        let connection = try TPMConnection(name, activity: activity)
         let root = try connection.root(expecting: expected)
         var isPinned = known != nil
         if !isPinned, case .pinned = expectation {

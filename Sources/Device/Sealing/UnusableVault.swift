@@ -39,6 +39,8 @@ package struct UnusableVault: RootedVault {
 
     package func describe() throws(VaultError) -> VaultDescription { throw error }
 
+    package var lastAnswer: SuspendingClock.Instant? { nil }
+
     package func rest() {}
 
     package func close() {}

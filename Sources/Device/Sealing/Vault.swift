@@ -64,6 +64,10 @@ package protocol Vault: Sendable {
 
 /// A vault that depends on a root key in hardware, which is identified by its Name.
 package protocol RootedVault: Vault {
+    /// When the hardware last answered a command; nil if it never did.
+    ///
+    /// May be asked while a call is under way.
+    var lastAnswer: SuspendingClock.Instant? { get }
     /// Pins the present root key, whichever was pinned before.
     ///
     /// Items under the previous one can no longer be opened.

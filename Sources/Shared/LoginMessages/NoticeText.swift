@@ -18,6 +18,7 @@ extension Notice {
         case .passwordStale: "the login password has changed: run 'signet enable --keyring'"
         case .askingServer: askingText
         case .preparing: "preparing the fingerprint reader"
+        case .tpm: "waiting for the TPM"
         case .printLost:
             "the reader has lost a fingerprint (\(subject ?? [])): enrol it again with 'signet enroll'"
         case .offer: "no finger is enrolled: run 'signet enroll' to log in with a finger"

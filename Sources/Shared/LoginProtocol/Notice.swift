@@ -56,6 +56,8 @@ package enum NoticeKind: UInt8, CaseIterable, Sendable {
     case printLost = 12
     /// The account has no finger and could enrol one. Sent only to the PAM module, which asked.
     case offer = 13
+    /// The TPM is at work, and has been for more than a second.
+    case tpm = 14
 }
 
 /// A message for the user while a request continues.

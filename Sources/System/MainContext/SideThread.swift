@@ -9,17 +9,23 @@ import Synchronization
 @ServiceActor
 package final class SideThread {
     private let calls = Calls()
+    private let lastStep: @Sendable () -> SuspendingClock.Instant?
     /// The number of calls that have exceeded their limit and have not returned.
     private var overdue = 0
 
     /// Creates the queue; the thread is started by the first call.
-    package init() {}
+    ///
+    /// - Parameter lastStep: When a call last got on, on whatever thread it is asked; nil if none did.
+    package init(lastStep: @escaping @Sendable () -> SuspendingClock.Instant? = { nil }) {
+        self.lastStep = lastStep
+    }
 
     /// Runs a call after all earlier ones.
     ///
     /// A result that arrives too late is destroyed on the thread, because that may block as well.
     ///
-    /// - Parameter limit: The time for everything, the wait for earlier calls included.
+    /// - Parameter limit: The time in which this call, or one before it, has to get on by a step; for
+    ///   calls without steps, the time for everything, the wait for earlier calls included.
     /// - Returns: nil if the limit is exceeded; nil at once while an earlier call has exceeded its
     ///   limit and has not returned.
     package func run<Value: Sendable>(
@@ -27,10 +33,8 @@ package final class SideThread {
     ) async -> Value? {
         guard overdue == 0 else { return nil }
         let outcome = Outcome<Value>()
-        let timer = Timer(after: limit) { [self] in
-            if outcome.settle(nil) { overdue += 1 }
-        }
-        defer { timer.cancel() }
+        watch(outcome, since: .now, limit: limit)
+        defer { outcome.timer?.cancel() }
         return await withCheckedContinuation { continuation in
             outcome.continuation = continuation
             calls.add { [self] in
@@ -40,6 +44,19 @@ package final class SideThread {
                     self.overdue -= 1
                     self.calls.add { value.drop() }
                 }
+            }
+        }
+    }
+
+    /// Settles an outcome with nil when no step was made for `limit`, since a moment at the earliest.
+    private func watch<Value: Sendable>(
+        _ outcome: Outcome<Value>, since moment: SuspendingClock.Instant, limit: Duration
+    ) {
+        outcome.timer = Timer(after: SuspendingClock.now.duration(to: moment + limit)) { [self] in
+            if let step = lastStep(), step > moment {
+                watch(outcome, since: step, limit: limit)
+            } else if outcome.settle(nil) {
+                overdue += 1
             }
         }
     }
@@ -118,6 +135,7 @@ private final class Calls: Sendable {
 @ServiceActor
 private final class Outcome<Value: Sendable> {
     var continuation: CheckedContinuation<Value?, Never>?
+    var timer: Timer?
     private var isSettled = false
 
     /// Stores an outcome; returns false if there already is one.

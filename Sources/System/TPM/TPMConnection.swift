@@ -19,17 +19,20 @@ import Posix
 
     let context: OpaquePointer
     private let transport: OpaquePointer
+    private let activity: TPMActivity
     /// The TPM handles of the objects and sessions that are in use over this connection.
     private var held: Set<UInt32> = []
 
-    /// Opens a connection to a TPM.
+    /// Opens a connection to a TPM, whose answers are noted in `activity`.
     ///
     /// Without a resource manager, it also starts a TPM that was not started since power-on
     /// (TPM2_Startup), and flushes the objects and sessions that a killed process left behind.
     ///
     /// - Throws: `.unreachable` or `.notPermitted` if the TPM cannot be reached, `.refused` for its
     ///   error codes, `.memory` if the environment cannot be set.
-    package init(_ name: TCTIName) throws(TPMFault) {
+    package init(
+        _ name: TCTIName, activity: TPMActivity = TPMActivity()
+    ) throws(TPMFault) {
         do throws(SystemFault) { try keepLibraryQuiet() } catch { throw .memory }
         // Our library is initialised first: it keeps libcrypto, which tpm2-tss uses too, from
         // reading openssl.cnf.
@@ -47,6 +50,7 @@ import Posix
             throw .refused(.initialize, ReturnCode(made))
         }
         self.name = name
+        self.activity = activity
         unsafe self.transport = opened
         unsafe self.context = context
         if !name.isManaged { try takeOver() }
@@ -89,6 +93,7 @@ import Posix
         guard !isLost else { throw .unreachable("the connection to the TPM was closed") }
         commands += 1
         let code = ReturnCode(body())
+        activity.noteAnswer()
         guard code.value == TSS2_RC_SUCCESS else { throw .refused(operation, code) }
     }
 
@@ -113,6 +118,7 @@ import Posix
         guard !isLost else { return }
         if let number = number(of: handle) { held.remove(number) }
         commands += 1
+        defer { activity.noteAnswer() }
         guard unsafe Esys_FlushContext(context, handle) != TSS2_RC_SUCCESS else { return }
         var handle = handle
         _ = unsafe Esys_TR_Close(context, &handle)

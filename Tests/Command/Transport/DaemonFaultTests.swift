@@ -80,6 +80,16 @@ struct DaemonFaultTests {
         }
     }
 
+    @Test("one that takes its time is waited for, and the user is told")
+    func late() throws {
+        let run = try signet(["list", "--account", "alice"], [[.receive, .hang]]) {
+            $0.answerLimit = .seconds(4)
+        }
+        #expect(run.code == .noService)
+        #expect(
+            run.errors.contains("has not answered yet") && run.errors.contains("does not answer"))
+    }
+
     @Test("one that stops in the middle of a list is left after its time")
     func silentLater() throws {
         let print = PrintAnswer(

@@ -116,7 +116,7 @@ final class DaemonFixture {
     /// A daemon whose keys go into a TPM, with one finger of `daemon`'s enrolled.
     static func onTPM(
         _ tcti: String, kind: String = "auto", on reader: Kind = .text, _ more: String = "",
-        enrolled: Bool = true
+        enrolled: Bool = true, limit: Int = 3
     ) throws -> DaemonFixture {
         let fixture = try DaemonFixture(
             [reader],
@@ -124,7 +124,7 @@ final class DaemonFixture {
                 [vault]
                 kind = \(kind)
                 tpm = \(tcti)
-                timeout = 3s
+                timeout = \(limit)s
                 \(more)
                 """)
         if enrolled {

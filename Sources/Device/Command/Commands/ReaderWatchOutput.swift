@@ -75,7 +75,8 @@ extension Notice {
             }
         case .waiting: text.map { ("waiting", $0) }
         case .preparing: text.map { ("preparing", $0) }
-        case .stage, .fingerGone, .passwordStale, .askingServer, .contended, .printLost, .offer:
+        case .stage, .fingerGone, .passwordStale, .askingServer, .contended, .printLost, .offer,
+            .tpm:
             nil
         }
     }

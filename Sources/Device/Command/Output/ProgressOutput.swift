@@ -51,7 +51,8 @@ struct Progress {
                 invitation = Prompt.action(notice)
             }
             message = invitation
-        case .waiting, .retry, .noMatch, .passwordStale, .askingServer, .preparing, .offer:
+        case .waiting, .retry, .noMatch, .passwordStale, .askingServer, .preparing, .offer,
+            .tpm:
             message = notice.text ?? ""
         // These get their own line, which is not overwritten.
         case .contended, .printLost:

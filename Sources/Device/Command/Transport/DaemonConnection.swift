@@ -50,13 +50,21 @@ struct DaemonConnection: ~Copyable {
     /// Receives the next packet.
     ///
     /// Throws `.interrupted` after a signal, `.fault` for a packet over the limit, and `.noService`
-    /// if no packet arrives within `limit` or the connection ends.
-    borrowing func packet(within limit: Duration) throws(CommandFault) -> Bytes {
+    /// if no packet arrives within `limit` or the connection ends. Calls `late`, once, when none has
+    /// arrived for three seconds.
+    borrowing func packet(
+        within limit: Duration, late: () -> Void = {}
+    ) throws(CommandFault) -> Bytes {
         let deadline = ContinuousClock.now + limit
+        var next = min(deadline, .now + .seconds(3))
         while true {
-            switch wait(for: socket.descriptor.number, or: interrupts, until: deadline) {
+            switch wait(for: socket.descriptor.number, or: interrupts, until: next) {
             case .interrupted: throw .interrupted
-            case .timedOut: throw .noService(DaemonConnectionMessages.silent)
+            case .timedOut:
+                guard next < deadline else { throw .noService(DaemonConnectionMessages.silent) }
+                next = deadline
+                late()
+                continue
             case .readable: break
             }
             let received: Received

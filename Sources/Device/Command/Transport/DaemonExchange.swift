@@ -65,10 +65,15 @@ struct DaemonExchange {
         // The first `preparing` notice only proves that the daemon is there; it is shown the second
         // time, which means that preparing takes long.
         var isPreparing = false
+        var isHeard = false
         while true {
             let answer: Answer
             do throws(CommandFault) {
-                guard let next = try self.answer(over: connection, within: limit) else { continue }
+                let next = try self.answer(over: connection, within: limit) {
+                    if !isHeard { environment.complain(DaemonExchangeMessages.late) }
+                }
+                isHeard = true
+                guard let next else { continue }
                 answer = next
             } catch .interrupted {
                 // The terminal has echoed '^C'.
@@ -109,9 +114,10 @@ struct DaemonExchange {
 
     /// Receives the next answer; nil if it was a part of a secret, which is appended to `secret`.
     private func answer(
-        over connection: borrowing DaemonConnection, within limit: Duration
+        over connection: borrowing DaemonConnection, within limit: Duration,
+        late: () -> Void = {}
     ) throws(CommandFault) -> Answer? {
-        var packet = try connection.packet(within: limit)
+        var packet = try connection.packet(within: limit, late: late)
         defer { wipe(&packet) }
         do throws(WireFault) {
             if let range = try SecretPartFrame.range(.released, in: packet) {
@@ -221,7 +227,7 @@ extension Answer {
         case .askingServer: return notice.subject.map { ServerURL($0) }
         case .touch: return nil
         case .waiting, .retry, .noMatch, .stage, .fingerPresent, .fingerGone, .passwordStale,
-            .contended, .preparing, .printLost, .offer:
+            .contended, .preparing, .printLost, .offer, .tpm:
             return before
         }
     }
@@ -229,6 +235,10 @@ extension Answer {
 
 /// Messages about exchanges with the daemon.
 enum DaemonExchangeMessages {
+    /// The daemon has not answered yet; it may be starting.
+    static let late: Text =
+        "the fingerprint service has not answered yet: waiting for it. Press Ctrl-C to stop"
+
     /// A name cannot be an account's name.
     static func badAccount(_ name: AccountName) -> Text {
         "\(name) is not a valid account name"

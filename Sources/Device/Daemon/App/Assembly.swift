@@ -23,6 +23,7 @@ struct Assembly {
     let relay: RelayClient
     let recovery: AccountRecovery
     let sessionTokens: SessionTokens
+    let templates: TemplateKeyOpener
     let refusedAttempts: RefusedAttempts
     let removals = RemovalRounds()
     /// The handlers of all parts, one for each type of request.
@@ -57,7 +58,7 @@ struct Assembly {
         logind.openReaders = { await readers.resume() }
         let (watchers, afterAnswers) = (Watchers(), AfterAnswers())
         let accounts = Accounts(boot: boot, clock: clock, journal: journal, state: state)
-        let templates = TemplateKeyOpener(
+        templates = TemplateKeyOpener(
             journal: journal, readers: readers, state: state, vaults: vaults, accounts: accounts)
         recovery = AccountRecovery(state: state, accounts: accounts, templates: templates)
         sessionTokens = SessionTokens(

@@ -39,6 +39,8 @@ package final class Program {
     private var signals: Signals?
     private var idle: Timer?
     private var idleExit: Duration?
+    /// Whether nobody has said how long the daemon stays.
+    private var isIdleExitDefault = true
     /// Whether the idle time is over, so that the daemon stops as soon as no server request is
     /// pending.
     private var isLeaving = false
@@ -106,6 +108,7 @@ package final class Program {
             let inForce = SettingsInForce.load(paths.configuration, state: state, journal: journal)
             let settings = inForce.settings
             idleExit = settings.duration(Settings.idleExit)
+            isIdleExitDefault = settings.isDefault(Settings.idleExit)
             let logind = Logind(socket: paths.systemBus, journal: journal)
             // Finding the readers takes the longest, so their process starts with that now.
             let line = ReaderClient(
@@ -181,14 +184,16 @@ package final class Program {
 
     /// Starts or cancels the idle timer.
     ///
-    /// The daemon exits only if systemd will start it again. What the vaults hold in the TPM is
-    /// released in any case.
+    /// The daemon exits only if systemd will start it again. By default it stays where a slow TPM would
+    /// have to open the stored prints again before the next prompt. What the vaults hold in the TPM is released in any
+    /// case.
     private func idleChanged(_ isIdle: Bool) {
         idle?.cancel()
         isLeaving = false
         guard isIdle else { return }
         vaults?.rest()
         guard isActivated, let idleExit else { return }
+        if isIdleExitDefault, parts?.templates.isWorthKeeping == true { return }
         idle = Timer(after: idleExit) { [weak self] in
             self?.isLeaving = true
             self?.leaveIfQuiet()

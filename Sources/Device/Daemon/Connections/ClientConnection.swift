@@ -49,6 +49,8 @@ final class ClientConnection {
     private var watch: FileWatch?
     private var idle: Timer?
     private var request: Task<Void, Never>?
+    /// The kind of the last notice of the current request.
+    private var lastNotice: NoticeKind?
     /// Sends `preparing` notices until the current request produces its first output.
     private var sign: Timer?
     private var password: CheckedContinuation<SecretBytes?, Never>?
@@ -186,11 +188,18 @@ final class ClientConnection {
         requests += 1
         guard requests <= ClientConnection.requestLimit else { return refuse() }
         idle?.cancel()
+        var teller: WaitTeller?
         if request.rule.touch != nil {
             giveSign(after: ClientConnection.firstSign, another: true)
+            teller = WaitTeller { [weak self] in self?.tellWait($0) }
         }
+        lastNotice = nil
         self.request = onService { [self] in
-            let answer = finalAnswer(await service.answer(request, from: self))
+            let answer = finalAnswer(
+                await WaitTeller.$current.withValue(teller) {
+                    await service.answer(request, from: self)
+                })
+            teller?.end()
             deliverPassword(nil)
             acknowledgeNothing()
             received = nil
@@ -202,6 +211,11 @@ final class ClientConnection {
             guard isOpen else { return ended(self) }
             if isStopping { close() } else { waitForRequest() }
         }
+    }
+
+    /// Sends a notice about a wait, unless it was the last thing that the client was told.
+    private func tellWait(_ notice: Notice) {
+        if notice.kind != lastNotice { post(.notice(notice)) }
     }
 
     /// Schedules a `preparing` notice, and another one after it if `another` is true.
@@ -242,6 +256,7 @@ extension ClientConnection: Client {
 
     func post(_ answer: Answer) {
         sign?.cancel()
+        if case .notice(let notice) = answer { lastNotice = notice.kind }
         guard isOpen, let packet = try? answer.encoded() else { return }
         // The send buffer is only too full for such a small packet if the client does not read.
         if (try? socket.send(packet)) != .whole { close() }

@@ -25,6 +25,11 @@ final class TemplateKeyOpener {
     let state: StateDirectory
     let vaults: Vaults
     let accounts: Accounts
+    /// Whether a TPM took so long to open a key that people would notice if it had to be opened again.
+    private(set) var isWorthKeeping = false
+
+    /// How long a TPM may take for a key before the daemon keeps it open.
+    private static let noticeable = Duration.milliseconds(250)
 
     init(
         journal: DecisionJournal, readers: ReaderPool, state: StateDirectory, vaults: Vaults,
@@ -145,11 +150,14 @@ extension TemplateKeyOpener {
         guard let key, let context = SealingContext.templates(identifier) else {
             throw .doesNotOpen
         }
-        return try await vaults.call(key.vault) { vault throws(VaultError) in
+        let start = SuspendingClock.now
+        let seal = try await vaults.call(key.vault) { vault throws(VaultError) in
             let data = try vault.ready(data: key.sealed, context: context)
             defer { data.release() }
             return try TemplateSeal(data, context: context)
         }
+        if key.vault == .tpm, .now - start > Self.noticeable { isWorthKeeping = true }
+        return seal
     }
 
     /// Creates a random key, seals it in the vault and stores it.

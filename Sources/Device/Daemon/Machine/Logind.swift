@@ -21,8 +21,9 @@ final class Logind: SuspendState {
     /// dbus/org.signet.Daemon.conf.
     private static let ownName = "org.signet.Daemon"
     private static let manager = "org.freedesktop.login1.Manager"
-    /// The time limit for a call, and for connecting to the bus.
-    private static let limit = Duration.seconds(1)
+    /// The time limit for a call, and for connecting to the bus, which may be slow while the machine
+    /// starts. No login waits for it.
+    private static let limit = Duration.seconds(5)
     /// How long a login waits for logind's answer about the lid.
     ///
     /// After an answer was late, logins do not wait at all until logind has answered again.
@@ -92,7 +93,12 @@ final class Logind: SuspendState {
                 await join(try await shielded())
                 isMissed = false
             } catch {
-                if !isMissed { journal.service("the message bus is not available: \(error)") }
+                if !isMissed {
+                    journal.service(
+                        error == .timedOut
+                            ? "the message bus is slow: the next request tries it again"
+                            : "the message bus is not available: \(error)")
+                }
                 isMissed = true
             }
             isConnecting = false

@@ -7,8 +7,8 @@ import SignedFormats
 /// The vaults of this machine, and the choice between them.
 ///
 /// The file vault is called directly. Calls of the TPM block, so they run one after the other on a
-/// side thread with a time limit, while the service continues. A call that takes longer throws
-/// `.trouble(.noAnswer)`.
+/// side thread, while the service continues. A call throws `.trouble(.noAnswer)` if the TPM has not
+/// answered a command for longer than the limit; how long all commands of a call take does not matter.
 @ServiceActor
 final class Vaults {
     /// The vault in which new keys are made, as configured.
@@ -24,15 +24,17 @@ final class Vaults {
     private let preference: Preference
     private let limit: Duration
     private let journal: DecisionJournal
-    private let thread = SideThread()
+    private let thread: SideThread
     /// Whether the TPM has been used since the last `rest()`.
     private var isTPMInUse = false
+    /// Whether the TPM's last call since then succeeded, so that nobody need ask whether it works.
+    private var isTPMKnownToWork = false
     /// Whether the TPM has been used since the daemon started.
     private var wasTPMInUse = false
     /// The last logged choice, which is not logged again.
     private var told: String?
 
-    /// Uses these vaults; a call of the TPM may take at most `limit`.
+    /// Uses these vaults; a command of the TPM may take at most `limit`.
     init(
         file: FileVault, tpm: any RootedVault, preference: Preference, limit: Duration,
         journal: DecisionJournal
@@ -42,6 +44,7 @@ final class Vaults {
         self.preference = preference
         self.limit = limit
         self.journal = journal
+        thread = SideThread { tpm.lastAnswer }
     }
 
     /// The vault in which new keys are made.
@@ -55,7 +58,7 @@ final class Vaults {
         case .auto: break
         }
         do throws(VaultError) {
-            _ = try await describe(.tpm)
+            try await check(.tpm)
             tell("new keys are stored in the TPM")
             return .tpm
         } catch {
@@ -67,8 +70,14 @@ final class Vaults {
     /// The vault for a credential that replaces another: the former one's vault if it works, else
     /// as `chosen()` says.
     func chosen(after former: VaultKind?) async -> VaultKind {
-        guard let former, (try? await describe(former)) != nil else { return await chosen() }
+        guard let former, (try? await check(former)) != nil else { return await chosen() }
         return former
+    }
+
+    /// Throws if a vault does not work; asks the TPM only if it has not just shown that it does.
+    private func check(_ kind: VaultKind) async throws(VaultError) {
+        if kind == .tpm, isTPMKnownToWork { return }
+        _ = try await describe(kind)
     }
 
     /// The description of a vault for the administrator; throws if the vault does not work.
@@ -98,7 +107,8 @@ final class Vaults {
 
     /// Calls a vault: the file vault at once, the TPM on the side thread.
     ///
-    /// Throws what `body` throws, and `.trouble(.noAnswer)` if the TPM takes longer than the limit.
+    /// Throws what `body` throws, and `.trouble(.noAnswer)` if a command takes longer than the
+    /// limit.
     func call<Value: Sendable>(
         _ kind: VaultKind,
         _ body: @escaping @Sendable (any Vault) throws(VaultError) -> Value
@@ -133,11 +143,14 @@ final class Vaults {
     ) async throws(VaultError) -> Value {
         isTPMInUse = true
         wasTPMInUse = true
-        let result = await thread.run(limit: limit) { () -> Result<Value, VaultError> in
-            do throws(VaultError) {
-                return .success(try body())
-            } catch { return .failure(error) }
+        let result = await WaitTeller.during {
+            await thread.run(limit: limit) { () -> Result<Value, VaultError> in
+                do throws(VaultError) {
+                    return .success(try body())
+                } catch { return .failure(error) }
+            }
         }
+        isTPMKnownToWork = if case .success = result { true } else { false }
         guard let result else { throw .trouble(.noAnswer) }
         return try result.get()
     }
@@ -161,6 +174,7 @@ final class Vaults {
     func rest() {
         guard isTPMInUse else { return }
         isTPMInUse = false
+        isTPMKnownToWork = false
         let tpm = tpm
         thread.later { tpm.rest() }
     }

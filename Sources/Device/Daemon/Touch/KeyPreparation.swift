@@ -35,9 +35,12 @@ final class KeyPreparation {
     ) {
         self.vaults = vaults
         self.data = data
-        onService { [self] in
-            settle(await outcome(key, data: data))
-            if case .failure(.trouble) = outcome { failed() }
+        // Meanwhile the user is asked for a finger, and waits for nothing.
+        WaitTeller.$current.withValue(nil) {
+            onService { [self] in
+                settle(await outcome(key, data: data))
+                if case .failure(.trouble) = outcome { failed() }
+            }
         }
     }
 

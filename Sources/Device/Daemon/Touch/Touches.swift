@@ -283,7 +283,10 @@ extension Touches {
     ) async throws(Denial) -> TouchProof {
         let items: Result<ReadyItems, VaultError>
         do throws(VaultError) {
-            items = .success(try await preparation.items())
+            items = .success(
+                try await WaitTeller.during { () throws(VaultError) in
+                    try await preparation.items()
+                })
         } catch { items = .failure(error) }
         var snapshot = try credentials.revokingSnapshot(of: account, since: before)
         // The credential was changed meanwhile, and with it possibly the fingers: the finger that

@@ -104,8 +104,14 @@ extension ServiceChecks {
         Finding(
             "service-silent", level: .fault, area: .service, subject: "signetd".bytes,
             what: reason,
-            why: "only passwords work",
-            mend: "systemctl restart signetd.socket signetd.service")
+            why: """
+                only passwords work. A service that 'systemctl status signetd' shows as activating is \
+                still starting: wait for it
+                """,
+            mend: """
+                systemctl is-active --quiet signetd && \
+                systemctl restart signetd.socket signetd.service
+                """)
     }
 
     /// The daemon has another version.
