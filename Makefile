@@ -64,7 +64,7 @@ DESKTOP_DEBS = debootstrap python3 util-linux
 BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build module programs site catalogues demo screen test test-build test-programs openssh-test programs-table check \
+.PHONY: help deps build module programs site catalogues demo screen http-faults-test test test-build test-programs openssh-test programs-table check \
 	format-check graph-check new-command-test fprintd-test bench fuzz pot generated install without-fprintd uninstall deb deb-test machine-test \
 	desktop-test clean
 
@@ -173,6 +173,10 @@ fprintd-test: deps ## run fprintd's own test suite against signet-fprint (FPRINT
 	$(SWIFT_BUILD) --product testreader
 	$(SWIFT_BUILD) --product testfixture
 	$(AS_ROOT) env FPRINTD=$(FPRINTD) Tests/Fprintd/run $(TESTS)
+
+http-faults-test: test-build ## run the server's tests with libmicrohttpd of Debian 12, 13 and testing, with sanitizers
+	@checks/packages curl patch xz-utils
+	$(AS_ROOT) env SWIFT=$(SWIFT) checks/libmicrohttpd-test $(VERSIONS)
 
 openssh-test: deps module ## run OpenSSH's regression tests with our provider and agent (ONLY="krl …")
 	@checks/packages dpkg-dev zlib1g-dev libssl-dev

@@ -48,6 +48,25 @@ final class ArrivingHeads: Sendable {
         _ = heads.withLock { $0.removeValue(forKey: exchange.key) }
     }
 
+    /// Removes the requests of a connection that the library is about to free.
+    ///
+    /// There are none, unless the library did not report the end of one: 0.9.75 closes a connection
+    /// without that if it would have to answer a request a second time. The address then belongs to
+    /// nothing, or to another connection.
+    func forget(_ connection: OpaquePointer) {
+        let address = UInt(bitPattern: connection)
+        let left = heads.withLock { heads in
+            let left = heads.values.filter { $0.connection == address }
+            for head in left { heads.removeValue(forKey: head.exchange.key) }
+            return left
+        }
+        for head in left {
+            head.exchange.end()
+            // In place of the callback for completed requests, which is not called any more.
+            unsafe Unmanaged.passUnretained(head.exchange).release()
+        }
+    }
+
     /// Removes a request that has ended, whether its head was passed on or not.
     func end(_ exchange: Exchange) {
         remove(exchange)

@@ -89,9 +89,23 @@ private let targetCallback:
         let known = unsafe Unmanaged<Connection>.fromOpaque(found).takeUnretainedValue()
         known.allow(engine.requestNanoseconds)
         let exchange = unsafe Exchange(engine: engine, connection: known, target: text(target))
+        unsafe hideQuery(of: target)
         unsafe engine.arriving.add(exchange, on: connection)
         return unsafe Unmanaged.passRetained(exchange).toOpaque()
     }
+
+/// Ends a target behind its question mark, so that the library finds no arguments in it.
+///
+/// `RequestHead` reads the query from its own copy. The library would store each argument in the
+/// buffer of the connection, and has faults there: 1.0.1 follows a null pointer behind a long query
+/// whose last argument has no `=`, and 0.9.75 forgets a request whose arguments do not fit, without
+/// telling that it has ended.
+// SAFETY: the target lies in the library's buffer, which the library itself is about to change in
+// the same way: it replaces the question mark by NUL, and then reads up to the next NUL.
+private func hideQuery(of target: UnsafePointer<CChar>?) {
+    guard let target = unsafe target, let mark = unsafe strchr(target, 0x3f) else { return }
+    unsafe mark[1] = 0
+}
 
 /// Leaves paths undecoded, so that the server sees and matches them as sent.
 private let unescapeCallback:
@@ -133,6 +147,7 @@ private let connectionCallback:
             unsafe slot.pointee = Unmanaged.passRetained(opened).toOpaque()
         } else if let known = unsafe slot.pointee {
             unsafe slot.pointee = nil
+            unsafe engine.arriving.forget(connection)
             let closed = unsafe Unmanaged<Connection>.fromOpaque(known).takeRetainedValue()
             engine.connections.remove(closed)
         }

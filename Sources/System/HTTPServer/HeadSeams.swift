@@ -48,8 +48,12 @@ import Glibc
     }
 
     /// Whether nothing follows but the ends of the last line and of the empty line.
+    ///
+    /// libmicrohttpd 1.0 may have moved what came behind the head, such as the body, to the place
+    /// behind the last part's NUL. It lets no NUL of a client's through, so nothing is hidden there.
     var isWhole: Bool {
         guard unsafe end < last else { return false }
+        if refusesNULs { return unsafe end.pointee == 0 }
         let rest = unsafe UnsafeBufferPointer(start: end, count: last - end)
         if unsafe rest.allSatisfy({ $0 == 0 }) { return (2...4).contains(rest.count) }
         guard let lines = unsafe behindLine(rest) else { return false }
@@ -79,3 +83,6 @@ import Glibc
         return unsafe line.count == rest.count ? rest : nil
     }
 }
+
+/// Whether the library is 1.0 or later.
+private let refusesNULs = unsafe MHD_get_version().map { unsafe $0.pointee != 0x30 } ?? false
