@@ -81,6 +81,7 @@ for module in /usr/lib/*/security/pam_unix.so /lib/*/security/pam_unix.so; do
 done
 mount -t tmpfs -o mode=755 modules ".$security"
 cp -a "$security/." ".$security"
+if [ -n "$over" ] && [ -d "$over$security" ]; then cp -a "$over$security/." ".$security"; fi
 mount -t tmpfs -o mode=755 local usr/local
 mkdir usr/local/bin usr/local/sbin usr/local/lib usr/local/libexec usr/local/share
 

@@ -60,7 +60,7 @@ extension Machine {
         _ stacks: ServiceStacks, configuration: Configuration?, version: Bytes
     ) -> [Finding] {
         let module = ModuleCheck(files: files, stacks: stacks)
-        var findings = StackCheck(stacks, configuration: configuration).findings()
+        var findings = StackCheck(stacks, configuration: configuration, files: files).findings()
         findings += PasswordStackCheck(files: stacks.files).findings()
         findings += module.stackFindings()
         findings += DirectoryCheck(machine: self, stacks: stacks).findings()

@@ -22,6 +22,17 @@ enum Remedy {
         owned(place) { "sed -i 's/\\r//g' \(Shell.word($0.bytes))" }
     }
 
+    /// Has pam_mount ask for nothing on any of its lines in a file, in the same way.
+    static func silenceMount(_ line: Handler) -> Text {
+        guard !line.options.contains("enable_interactive") else { return edit(line.place) }
+        return owned(line.place) {
+            """
+            sed -i '/disable_interactive/!s/^[^#]*pam_mount\\.so/& disable_interactive/' \
+            \(Shell.word($0.bytes))
+            """
+        }
+    }
+
     private static func owned(_ place: StackPosition, then change: (String) -> Text) -> Text {
         let own = StackPosition(file: place.file).path
         guard own != place.path else { return change(own) }

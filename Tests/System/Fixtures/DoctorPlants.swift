@@ -160,6 +160,16 @@ struct Plant: Sendable, CustomStringConvertible {
             "printf 'auth [success=1 conv_err=die default=ignore] pam_signet.so\\nauth requisite "
                 + "pam_unix.so\\nauth required pam_permit.so\\nauth optional pam_kwallet5.so\\n' "
                 + "> \(pam)/login", .services),
+        sudo(
+            "prompt-after-touch",
+            "auth [success=1 conv_err=die default=ignore] pam_signet.so\\nauth requisite "
+                + "pam_unix.so\\nauth required pam_permit.so\\nauth optional pam_exec.so "
+                + "expose_authtok /bin/true"),
+        Plant(
+            "prompt-without-keyring", "login",
+            "printf 'auth [success=1 conv_err=die default=ignore] pam_signet.so keyring\\nauth "
+                + "requisite pam_unix.so\\nauth required pam_permit.so\\nauth optional "
+                + "pam_kwallet5.so\\n' > \(pam)/login", .services),
         Plant(
             "keyring-remote", "openvpn",
             "printf '\(touch) keyring\\nauth required pam_unix.so\\n' > \(pam)/openvpn",

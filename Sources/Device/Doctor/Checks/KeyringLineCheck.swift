@@ -50,6 +50,19 @@ struct KeyringLineCheck {
             }
     }
 
+    /// Whether `keyring.services` lists a service that is not of the network.
+    func lists(_ service: String) -> Bool {
+        listed.contains(service) && !NetworkService.has(service)
+    }
+
+    /// Whether a service logs users in: the lists' default knows it, or an administrator has added
+    /// it.
+    func isForLogins(_ service: String) -> Bool {
+        lists(service) || Self.usual.contains(service)
+    }
+
+    private static let usual = Set(Configuration().words(Settings.keyringServices))
+
     /// Whether a line is in a file that several services share, one of which may receive the
     /// password.
     ///

@@ -11,19 +11,25 @@ typealias StackRemark = (_ services: Bytes) -> Finding
 
 /// Checks whether the PAM stacks with pam_signet authenticate legitimate users, and only those.
 ///
-/// Each service is examined by the checks of lines, passwords, touches and keyring. The same remark
+/// Each service is examined by the checks of lines, passwords, touches, what follows them, and keyring. The same remark
 /// on several services becomes one finding.
 struct StackCheck {
     let stacks: ServiceStacks
     private let keyring: KeyringLineCheck
     /// The lists that say which services may request a touch; nil if there is no configuration.
     private let lists: LoginLists?
+    /// What follows a touch; nil if no files can say which modules exist.
+    private let afterTouch: AfterTouchCheck?
 
     /// Prepares to check the stacks; without a configuration, the defaults apply.
-    init(_ stacks: ServiceStacks, configuration: Configuration? = nil) {
+    init(
+        _ stacks: ServiceStacks, configuration: Configuration? = nil, files: MachineFiles? = nil
+    ) {
         self.stacks = stacks
         lists = configuration.map(LoginLists.init)
-        keyring = KeyringLineCheck(stacks, configuration: configuration ?? Configuration())
+        let keyring = KeyringLineCheck(stacks, configuration: configuration ?? Configuration())
+        self.keyring = keyring
+        afterTouch = files.map { AfterTouchCheck(stacks, keyring: keyring, files: $0) }
     }
 
     /// Returns all findings on the stacks, except those on the daemon's own stack.
@@ -57,13 +63,17 @@ struct StackCheck {
         guard let runs = StackRuns(chain) else {
             return remarks + lines.jumpRemarks() + [{ Self.tangled($0, file: file) }]
         }
+        let isOffered = lists?.exclusion(service: service) == nil
         let password = PasswordLoginCheck(
             runs: runs, stack: stacks.files.place(of: service), file: file,
             isForFingers: service.hasSuffix("fingerprint"),
-            isOffered: lists?.exclusion(service: service) == nil)
+            isOffered: isOffered)
         let touch = TouchLoginCheck(
             runs: runs, file: file, mayRelease: keyring.mayRelease(to: service))
-        return remarks + lines.jumpRemarks() + password.remarks() + touch.remarks()
+        let after =
+            isOffered && !NetworkService.has(service)
+            ? afterTouch?.remarks(on: service) ?? [] : []
+        return remarks + lines.jumpRemarks() + password.remarks() + touch.remarks() + after
     }
 
     /// The stack has too many possible paths.

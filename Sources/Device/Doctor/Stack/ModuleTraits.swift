@@ -36,7 +36,7 @@ extension Handler {
             !onlyTakesPassword && (module != "pam_sss" || options.contains("forward_pass"))
         case .otherWay, .unknown: true
         case .otherFingerprint: module == "pam_fprintd_grosshack"
-        case .neutral: ["pam_mount", "pam_ecryptfs", "pam_fscrypt"].contains(module)
+        case .neutral: suppliesPassword
         // pam_signet can pass on a password typed at its own prompt, but not if no user can be
         // asked.
         case .signet, .rule, .gate, .failureCounter, .failureReset, .permit, .deny, .silent,
