@@ -27,7 +27,7 @@ enum Remedy {
         guard !line.options.contains("enable_interactive") else { return edit(line.place) }
         return owned(line.place) {
             """
-            sed -i '/disable_interactive/!s/^[^#]*pam_mount\\.so/& disable_interactive/' \
+            sed -i '/^[^#]*disable_interactive/!s/^[^#]*pam_mount\\.so/& disable_interactive/' \
             \(Shell.word($0.bytes))
             """
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
+import Configuration
 import LoginMessages
 import LoginProtocol
 import Testing
@@ -12,9 +13,9 @@ private struct Modular {
 
     private static let modules = [
         "signet", "unix", "permit", "deny", "mount", "kwallet5", "ecryptfs", "fscrypt", "cifscreds",
-        "krb5", "winbind", "sss", "ldap", "encfs", "zfs_key", "ssh", "script", "exec",
-        "systemd_home", "systemd_loadkey", "google_authenticator", "oath", "u2f", "gnome_keyring",
-        "succeed_if", "afs_session", "ccreds", "nologin", "limits", "keyinit",
+        "userdb", "krb5", "winbind", "sss", "ldap", "encfs", "zfs_key", "ssh", "script", "exec",
+        "pwdfile", "systemd_home", "systemd_loadkey", "google_authenticator", "oath", "u2f",
+        "gnome_keyring", "succeed_if", "afs_session", "ccreds", "nologin", "limits", "keyinit",
     ]
 
     init() throws {
@@ -24,9 +25,11 @@ private struct Modular {
         }
     }
 
-    func findings() -> [Finding] {
-        let stacks = bare.machine.stacks()
-        return StackCheck(stacks, files: bare.machine.files).findings()
+    func findings(settings: String = "") throws -> [Finding] {
+        let configuration = try Configuration(files: [("signet.conf", Array(settings.utf8))])
+        return StackCheck(
+            bare.machine.stacks(), configuration: configuration, files: bare.machine.files
+        ).findings()
     }
 
     /// What is said about a service whose `auth` stack goes on with these lines after a touch.
@@ -46,7 +49,7 @@ private struct Modular {
             \(rest)
 
             """)
-        let named = findings().filter { $0.subject == Array(service.utf8) }
+        let named = try findings().filter { $0.subject == Array(service.utf8) }
         return named.map(\.code)
     }
 }
@@ -58,7 +61,7 @@ struct AfterTouchTests {
         arguments: [
             "pam_mount.so", "pam_mount.so disable_interactive enable_interactive",
             "pam_mount.so use_first_pass", "pam_kwallet5.so", "pam_encfs.so", "pam_zfs_key.so",
-            "pam_ssh.so", "pam_ssh.so try_first_pass", "pam_script.so",
+            "pam_ssh.so", "pam_ssh.so try_first_pass", "pam_script.so", "pam_pwdfile.so pwdfile=/x",
             "pam_exec.so expose_authtok /bin/x", "pam_exec.so expose_authtok type=auth /bin/x",
             "pam_krb5.so", "pam_krb5.so use_first_pass", "pam_krb5.so try_first_pass",
             "pam_winbind.so", "pam_sss.so", "pam_ldap.so", "pam_unix.so try_first_pass",
@@ -76,8 +79,9 @@ struct AfterTouchTests {
             "pam_mount.so disable_interactive",
             "pam_mount.so enable_interactive disable_interactive",
             "pam_krb5.so force_first_pass", "pam_winbind.so use_first_pass",
+            "pam_userdb.so use_first_pass",
             "pam_sss.so use_first_pass", "pam_ldap.so use_first_pass", "pam_unix.so use_first_pass",
-            "pam_ssh.so use_first_pass", "pam_exec.so /bin/x",
+            "pam_ssh.so use_first_pass", "pam_pwdfile.so use_first_pass", "pam_exec.so /bin/x",
             "pam_exec.so expose_authtok type=session /bin/x", "pam_ecryptfs.so unwrap",
             "pam_fscrypt.so", "pam_cifscreds.so", "pam_gnome_keyring.so", "pam_afs_session.so",
             "pam_ccreds.so action=store", "pam_google_authenticator.so nullok",
@@ -155,7 +159,7 @@ struct AfterTouchTests {
             auth optional pam_mount.so
 
             """)
-        #expect(!machine.findings().map(\.code).contains("prompt-after-touch"))
+        #expect(try !machine.findings().map(\.code).contains("prompt-after-touch"))
         // The touch alone is not enough.
         try machine.bare.write(
             "etc/pam.d/sudo",
@@ -165,7 +169,7 @@ struct AfterTouchTests {
             auth optional pam_mount.so
 
             """)
-        #expect(!machine.findings().map(\.code).contains("prompt-after-touch"))
+        #expect(try !machine.findings().map(\.code).contains("prompt-after-touch"))
     }
 
     @Test("is none in services that ask for no touch, and none if the touch ends the stack")
@@ -176,14 +180,24 @@ struct AfterTouchTests {
         #expect(try machine.said(mount, service: "cron") == [])
         #expect(try machine.said(mount, service: "other") == ["prompt-after-touch"])
         try machine.bare.write("etc/pam.d/chpasswd", "password required pam_unix.so\n")
-        let asking = machine.findings().filter { $0.code == "prompt-after-touch" }
+        let asking = try machine.findings().filter { $0.code == "prompt-after-touch" }
         #expect(asking.map(\.subject) == [Array("other".utf8)])
         try machine.bare.write("etc/pam.d/other", "")
         try machine.bare.write(
             "etc/pam.d/sudo",
             "auth [success=done default=ignore] pam_signet.so\nauth required pam_unix.so\n\(mount)\n"
         )
-        #expect(!machine.findings().map(\.code).contains("prompt-after-touch"))
+        #expect(try !machine.findings().map(\.code).contains("prompt-after-touch"))
+    }
+
+    @Test("is none in a service that signet.conf excludes")
+    func excluded() throws {
+        let machine = try Modular()
+        #expect(try machine.said("auth optional pam_mount.so") == ["prompt-after-touch"])
+        let settings = "[login]\nservices = !sudo\n"
+        #expect(try machine.findings(settings: settings).map(\.code) == [])
+        let others = "[login]\nservices = !login\n"
+        #expect(try machine.findings(settings: others).map(\.code) == ["prompt-after-touch"])
     }
 
     @Test("asks only some where the touch releases the password of accounts that have stored it")
@@ -226,6 +240,10 @@ struct AfterTouchTests {
         #expect(try said("", session) == ["prompt-after-touch"])
         #expect(try said(quiet, session + " disable_interactive") == [])
         #expect(try said(quiet, "session required pam_unix.so") == [])
+        // It keeps what another module asked for.
+        #expect(
+            try said("auth optional pam_kwallet5.so\n\(quiet)", session)
+                == ["prompt-after-touch"])
         #expect(try said("auth optional pam_mount.so", session) == ["prompt-after-touch"])
         #expect(
             try said(quiet, "session [success=1 default=ignore] pam_permit.so\n\(session)") == [])
@@ -252,7 +270,7 @@ struct AfterTouchTests {
         #expect(
             try machine.said("auth optional pam_fscrypt.so", service: "login")
                 == ["closed-after-touch"])
-        let levels = machine.findings().map(\.level)
+        let levels = try machine.findings().map(\.level)
         #expect(levels == [.note])
     }
 

@@ -45,7 +45,9 @@ struct AfterTouchCheck {
         guard keyring.isForLogins(service) else { return remarks }
         remarks += homeRemarks(on: service, after: called)
         let released = Set(calls.filter(\.isReleased).map(\.index))
-        for (index, line) in chain.handlers.enumerated() where isClosed(line) {
+        let supplied = Set(calls.filter(\.isSupplied).map(\.index))
+        for (index, line) in chain.handlers.enumerated()
+        where isClosed(line) && !supplied.contains(index) {
             remarks.append {
                 released.contains(index)
                     ? Self.closedWithoutKeyring($0, line: line) : Self.closed($0, line: line)
@@ -68,8 +70,10 @@ struct AfterTouchCheck {
     /// Remarks on pam_mount in a session, which asks again for volumes if its `auth` line has kept
     /// no password.
     private func volumeRemarks(on service: String, after calls: Called) -> [StackRemark] {
-        let hasAsked = calls.contains { $0.line.module == "pam_mount" && $0.call.lack == .asks }
-        guard !hasAsked, hasVolumes else { return [] }
+        let hasKept = calls.contains {
+            $0.line.module == "pam_mount" && ($0.call.lack == .asks || $0.call.isSupplied)
+        }
+        guard !hasKept, hasVolumes else { return [] }
         let isReleased = calls.contains { $0.line.module == "pam_mount" && $0.call.isReleased }
         return lines(of: "pam_mount", in: [.session], on: service).filter(\.isInteractive).map {
             line in

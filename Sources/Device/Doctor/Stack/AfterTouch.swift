@@ -25,7 +25,7 @@ extension Handler {
         switch module {
         case "pam_mount": isInteractive ? .asks : .leavesClosed
         case "pam_exec": givesPasswordToProgram ? .asks : nil
-        case "pam_ssh": options.contains("use_first_pass") ? nil : .asks
+        case "pam_ssh", "pam_pwdfile": options.contains("use_first_pass") ? nil : .asks
         case "pam_krb5" where options.contains("force_first_pass"): nil
         case let name where Handler.asking.contains(name): .asks
         case let name where Handler.silent.contains(name): .leavesClosed

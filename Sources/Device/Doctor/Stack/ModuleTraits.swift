@@ -4,11 +4,12 @@ import ModuleOptions
 /// The effects of an entry on passwords, by its module, options and control.
 extension Handler {
     /// Modules that never ask for a password if `use_first_pass` is given: pam_unix(8), pam_sss(8),
-    /// pam_winbind(8), pam_ldap(8).
+    /// pam_winbind(8), pam_ldap(8), pam_userdb(8).
     ///
     /// Others, such as pam_krb5, ask nevertheless.
     private static let obedient: Set<String> = [
         "pam_unix", "pam_extrausers", "pam_sss", "pam_winbind", "pam_ldap",
+        "pam_userdb",
     ]
 
     /// Modules that only check passwords in this machine's own files.
