@@ -147,8 +147,8 @@ extension AfterTouchCheck {
             what: "\(services): after each touch, pam_mount asks '\(prompt)' (\(line.place.shown))",
             why: """
                 a touch gives it no password. Add 'disable_interactive' to its lines for 'auth' \
-                and 'session': it then mounts only what the password has opened, typed or, at \
-                login, released by 'signet enable --keyring'
+                and 'session': volumes are then mounted only when the password was typed or, at \
+                login, released by a touch ('signet enable --keyring')
                 """,
             mend: Remedy.silenceMount(line))
     }
