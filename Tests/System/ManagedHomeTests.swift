@@ -92,6 +92,8 @@ struct ManagedHomeTests {
             }
             usleep(50_000)
         }
+        // As sudo and lock screens find it.
+        #expect(try use().succeeded)
         try terminal.sendLine("echo \"home: $(stat -c %U /home/hilda)\"; exit")
         try terminal.expect("home: hilda")
         try terminal.expectEnd()
@@ -107,6 +109,14 @@ struct ManagedHomeTests {
         return isAsked
     }
 
+    /// What becomes of a request in which nobody can be asked, and pam_systemd_home has to agree.
+    private func use() throws -> Outcome {
+        try host.writeService(
+            "later",
+            "account required pam_systemd_home.so\nsession required pam_systemd_home.so\n")
+        return try host.run(["pamtester", "later", "hilda", "acct_mgmt", "open_session"])
+    }
+
     private func codes() throws -> [String] {
         let output = try host.run(["signet", "doctor", "--json"], within: .seconds(60)).output
         let object = try JSONSerialization.jsonObject(with: Data(output.utf8))
@@ -119,6 +129,7 @@ struct ManagedHomeTests {
     @Test("is asked for after a touch, until the released password reaches pam_systemd_home")
     func opens() throws {
         #expect(try login())
+        #expect(try !use().succeeded)
         #expect(try codes() == ["home-after-touch"])
         let terminal = try host.terminal(
             ["signet", "enable", "--keyring", "--account", "hilda"], as: HostFixture.root)

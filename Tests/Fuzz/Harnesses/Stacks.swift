@@ -19,6 +19,13 @@ enum Stacks: Harness {
             bytes("auth substack fuzz\n-auth optional pam_x.so [a\\]b]\n@include other\n"),
             bytes("auth sufficient \\\n pam_faillock.so authfail # why\n"),
             bytes("auth [default=reset success=9] pam_signet.so\nauth include other\n"),
+            bytes(
+                """
+                auth optional pam_signet.so keyring
+                auth [success=1 default=ignore] pam_succeed_if.so service in fuzz:other quiet
+                auth optional pam_mount.so disable_pam_password
+                auth optional pam_exec.so expose_authtok type=auth /bin/x
+                """),
         ]
     }
 
@@ -37,6 +44,12 @@ enum Stacks: Harness {
                 require(zip(calls, calls.dropFirst()).allSatisfy { $0 < $1 }, "a way back")
                 require(calls.allSatisfy(chain.handlers.indices.contains), "a module too many")
             }
+        }
+        let chain = files.chain(of: "fuzz", type: .auth)
+        let touches = chain.touches(in: "fuzz") { _ in true }
+        for call in chain.callsAfterTouch(in: touches, mayRelease: true) {
+            let line = chain.handlers[call.index]
+            require(line.passwordLack == call.lack, "a module that needs no password")
         }
         let stacks = StackCheck(ServiceStacks(files)).findings()
         for finding in stacks + PasswordStackCheck(files: files).findings() {

@@ -3,7 +3,7 @@
 ///
 /// Most modules need no password, and are not in the table; nor are second factors, which ask on
 /// purpose. Rows say what the modules of Debian 12 did under libpam, pam_ssh's and pam_zfs_key's
-/// what their sources say.
+/// what their sources and manuals say.
 enum PasswordLack: Equatable {
     /// Asks for it.
     case asks
