@@ -116,7 +116,7 @@ struct RelayTests {
     func untrusted() async throws {
         let server = try await LiveServer.start()
         let scratch = try Scratch()
-        try LiveServer.certificate("other", in: scratch)
+        try scratch.makeCertificate("other")
         let code = Bytes(try server.code().utf8)
         let request = RelayRequest.register(
             server: ServerURL(server.url), code: code, device: Self.device)

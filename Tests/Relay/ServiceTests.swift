@@ -163,7 +163,7 @@ struct ServiceTests {
         #expect(try !isTrusted("[relay]\nca-fil = x\n"))
         #expect(try isTrusted(trusting))
         // The same name, and other authorities behind it.
-        try LiveServer.certificate("other", in: scratch)
+        try scratch.makeCertificate("other")
         let copied = "[relay]\nca-file = \(scratch.at("ca.pem"))\n"
         for (authorities, isGood) in [
             (server.authority, true), (scratch.at("other.pem"), false), (server.authority, true),

@@ -29,7 +29,7 @@ package final class LiveServer: Sendable {
         path: String = "", called: String? = nil
     ) async throws -> LiveServer {
         let scratch = try Scratch()
-        try certificate("server", in: scratch)
+        try scratch.makeCertificate("server")
         let port = try freePort()
         let url = "https://127.0.0.1:\(port)\(path)"
         try scratch.write(
@@ -162,21 +162,6 @@ package final class LiveServer: Sendable {
     /// How an operation stands.
     package func status(of operation: String) throws -> String {
         try ask("GET", "/v1/operations/\(operation)")["status"] as? String ?? ""
-    }
-
-    /// Makes `NAME.pem` and `NAME.key` for 127.0.0.1.
-    package static func certificate(_ name: String, in scratch: Scratch) throws {
-        let made = try Program(
-            Command([
-                "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-                "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", scratch.at("\(name).key"),
-                "-out", scratch.at("\(name).pem"),
-            ])
-        ).expectEnd()
-        guard made.succeeded else {
-            throw TestFault.closed(awaited: "openssl", transcript: made.errors)
-        }
     }
 
     private static func run(_ scratch: Scratch) async throws -> TestSupport.Program {

@@ -41,7 +41,7 @@ struct PostgreSQLRenewalTests {
 
     @Test("is its certificate, also by another authority that the server's file then names")
     func certificate() async throws {
-        for name in ["old", "new"] { try makeCertificate(name, in: scratch) }
+        for name in ["old", "new"] { try scratch.makeCertificate(name, of: "DNS:localhost") }
         let server = try PostgreSQLServer(
             identity: (try scratch.read("old.pem"), try scratch.read("old.key")))
         try scratch.write("authority.pem", try scratch.read("old.pem"))
@@ -73,17 +73,4 @@ struct PostgreSQLRenewalTests {
         }
         #expect(met == nil)
     }
-}
-
-/// Makes `NAME.pem` and `NAME.key`, a certificate for localhost by itself.
-func makeCertificate(_ name: String, in scratch: Scratch) throws {
-    let made = try Program(
-        Command([
-            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-            "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-            "-addext", "subjectAltName=DNS:localhost", "-keyout", scratch.at("\(name).key"),
-            "-out", scratch.at("\(name).pem"),
-        ])
-    ).expectEnd()
-    #expect(made.succeeded)
 }

@@ -146,7 +146,7 @@ struct PostgreSQLTests {
     @Test("is asked by TLS if its name and authority are the right ones, and not otherwise")
     func tls() async throws {
         let scratch = try Scratch()
-        for name in ["server", "other"] { try makeCertificate(name, in: scratch) }
+        for name in ["server", "other"] { try scratch.makeCertificate(name, of: "DNS:localhost") }
         let server = try PostgreSQLServer(
             identity: (try scratch.read("server.pem"), try scratch.read("server.key")))
         func ask(_ host: String, _ authority: String) async throws(DatabaseFault) -> [Row] {

@@ -11,7 +11,7 @@ struct BrowserTests {
     @Test("is used, read and left as it should be, over HTTPS")
     func secure() async throws {
         let scratch = try Scratch()
-        try LiveServer.certificate("site", in: scratch)
+        try scratch.makeCertificate("site")
         let site = """
             certificate = \(scratch.at("site.pem"))
             key = \(scratch.at("site.key"))

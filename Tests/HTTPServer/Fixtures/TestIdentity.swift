@@ -11,19 +11,7 @@ struct TestIdentity {
 
     init() throws {
         scratch = try Scratch()
-        for name in ["server", "other"] {
-            let made = try Program(
-                Command([
-                    "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                    "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", scratch.at("\(name).key"),
-                    "-out", scratch.at("\(name).pem"),
-                ])
-            ).expectEnd()
-            guard made.succeeded else {
-                throw TestFault.closed(awaited: "openssl", transcript: made.errors)
-            }
-        }
+        for name in ["server", "other"] { try scratch.makeCertificate(name) }
     }
 
     /// A chain and a key by their names, `server` or `other`.

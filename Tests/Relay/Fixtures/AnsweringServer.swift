@@ -16,7 +16,7 @@ func relayed(
     _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
 ) async throws -> [RelayAnswer] {
     let scratch = try Scratch()
-    try LiveServer.certificate("server", in: scratch)
+    try scratch.makeCertificate("server")
     var key = try scratch.read("server.key")
     let identity = try ServerConfiguration.Identity(
         chain: scratch.read("server.pem"), key: SecretBytes(moving: &key))
