@@ -76,12 +76,6 @@ static inline curl_off_t signet_curl_sent(CURL *curl) {
     return curl_easy_getinfo(curl, CURLINFO_PRETRANSFER_TIME_T, &time) == CURLE_OK ? time : 1;
 }
 
-// 0 for as long as no connection stood; CURLINFO_CONNECT_TIME_T waits for TLS too.
-static inline long signet_curl_connected(CURL *curl) {
-    long port = 0;
-    return curl_easy_getinfo(curl, CURLINFO_LOCAL_PORT, &port) == CURLE_OK ? port : 1;
-}
-
 // Whether the last attempt to connect failed since this machine has no file, port or memory left.
 static inline int signet_curl_exhausted(CURL *curl) {
     long code = 0;

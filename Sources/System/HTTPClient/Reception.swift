@@ -15,6 +15,11 @@ final class Reception {
     private(set) var isMalformed = false
     /// Whether this machine lacked the resources to connect to one of the server's addresses.
     private(set) var isExhausted = false
+    /// Whether a connection stood that was made for this request, with TLS or still without.
+    ///
+    /// What libcurl says of that depends on its version: newer ones wait for TLS.
+    private(set) var hasConnected = false
+    private var sockets: [Int32] = []
     let cancelled: CancelFlag
 
     init(_ configuration: ClientConfiguration, cancelled: CancelFlag) {
@@ -35,7 +40,14 @@ final class Reception {
     func openSocket(family: Int32, type: Int32, protocol: Int32) -> Int32? {
         let socket = OutgoingSocket(family: family, type: type, protocol: `protocol`)
         if socket.isExhausted { isExhausted = true }
-        return socket.release()
+        let number = socket.release()
+        if let number { sockets.append(number) }
+        return number
+    }
+
+    /// Sets `hasConnected` if one of the sockets is connected; libcurl calls it after each step.
+    func lookForConnection() {
+        if !hasConnected { hasConnected = sockets.contains(where: OutgoingSocket.isConnected) }
     }
 
     /// Parses a header line; returns false to abort the transfer if it is malformed or exceeds the

@@ -56,7 +56,7 @@ import Posix
         }
         throw fault(
             code, sent: unsafe signet_curl_sent(curl) != 0,
-            connected: unsafe signet_curl_connected(curl) != 0,
+            connected: reception.hasConnected,
             exhausted: unsafe reception.isExhausted || signet_curl_exhausted(curl) != 0,
             hadRoom: hadRoom && Self.hasRoom,
             verification: unsafe signet_curl_verification(curl), reception: reception)
@@ -174,7 +174,9 @@ extension Transfer {
             return socket
         }
         let watch: signet_curl_progress = { context, _, _, _, _ in
-            unsafe received(context)?.cancelled.isSet == false ? 0 : 1
+            guard let asked = unsafe received(context) else { return 1 }
+            asked.lookForConnection()
+            return asked.cancelled.isSet ? 1 : 0
         }
         return unsafe signet_curl_call(curl, CURLOPT_HEADERFUNCTION, header) == CURLE_OK
             && signet_curl_pointer(curl, CURLOPT_HEADERDATA, context) == CURLE_OK

@@ -50,6 +50,17 @@ package struct OutgoingSocket: ~Copyable {
         }
     }
 
+    /// Whether a socket is connected to a peer (getpeername(2)).
+    package static func isConnected(_ number: Int32) -> Bool {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return unsafe withUnsafeMutablePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe getpeername(number, address, &length) == 0
+            }
+        }
+    }
+
     private static func isWant(_ code: Int32) -> Bool {
         [EMFILE, ENFILE, ENOBUFS, ENOMEM, EAGAIN, EADDRINUSE].contains(code)
     }
