@@ -52,10 +52,11 @@ struct HTTPClientTests {
     func wrongCertificate() async throws {
         let identity = try TestIdentity()
         let scratch = identity.scratch
+        // Over as soon as it begins: newer versions of OpenSSL make none that ends before.
         let made = try Program(
             Command([
                 "openssl", "x509", "-in", scratch.at("server.pem"), "-signkey",
-                scratch.at("server.key"), "-days", "-1", "-out", scratch.at("expired.pem"),
+                scratch.at("server.key"), "-days", "0", "-out", scratch.at("expired.pem"),
             ])
         ).expectEnd()
         #expect(made.succeeded, "\(made.errors)")

@@ -14,17 +14,34 @@ struct TransferCodingTests {
         arguments: [
             "Transfer-Encoding: chunked", "transfer-encoding: chunked",
             "TRANSFER-ENCODING: Chunked", "Transfer-Encoding:chunked",
-            "Transfer-Encoding:\tchunked \t", "Transfer-Encoding: gzip",
-            "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: identity",
-            "Transfer-Encoding:", "Transfer-Encoding: ",
+            "Transfer-Encoding:\tchunked \t",
             "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
             "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
-            "Content-Length: 13\r\nTransfer-Encoding: chunked",
-            "Transfer-Encoding: chunked\r\nContent-Length: 13",
-            "Transfer-Encoding: chunked\r\nContent-Length: x",
             "Expect: 100-continue\r\nTransfer-Encoding: chunked",
         ])
     func refused(header: String) async throws {
+        let answer = try await refusal(of: header)
+        #expect(answer.hasPrefix("HTTP/1.1 411 "), "\(answer)")
+    }
+
+    /// The library of Debian 13 refuses these by itself, with 400.
+    @Test(
+        "is refused where it is not the chunked one, or a length stands beside it",
+        arguments: [
+            "Transfer-Encoding: gzip", "Transfer-Encoding: gzip, chunked",
+            "Transfer-Encoding: identity", "Transfer-Encoding:", "Transfer-Encoding: ",
+            "Content-Length: 13\r\nTransfer-Encoding: chunked",
+            "Transfer-Encoding: chunked\r\nContent-Length: 13",
+            "Transfer-Encoding: chunked\r\nContent-Length: x",
+        ])
+    func invalid(header: String) async throws {
+        let answer = try await refusal(of: header)
+        #expect(
+            answer.hasPrefix("HTTP/1.1 411 ") || answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+    }
+
+    /// The one answer to a request with this header, which has reached no handler.
+    private func refusal(of header: String) async throws -> String {
         let lines = Lines()
         let server = try HTTPServer(local()) { request in
             lines.add(request.path)
@@ -33,11 +50,11 @@ struct TransferCodingTests {
         let answer = try #require(
             try exchange(server.port, Self.post + header + Self.chunks), "the connection stays open"
         )
-        #expect(answer.hasPrefix("HTTP/1.1 411 "), "\(answer)")
         #expect(answer.ranges(of: "HTTP/1.").count == 1)
         #expect(answer.contains("Connection: close\r\n"))
         #expect(lines.all.isEmpty)
         await server.stop(within: .seconds(1))
+        return answer
     }
 
     /// The class of CVE-2025-22871: decoders that differ in where a chunk's line ends.
