@@ -64,7 +64,8 @@ DESKTOP_DEBS = debootstrap python3 util-linux
 BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build module programs site catalogues demo screen http-faults-test test test-build test-programs openssh-test programs-table check \
+.PHONY: help deps build module programs site catalogues demo screen http-faults-test test test-build test-programs \
+	test-other-debian openssh-test programs-table check \
 	format-check graph-check new-command-test fprintd-test bench fuzz pot generated install without-fprintd uninstall deb deb-test machine-test \
 	desktop-test clean
 
@@ -116,9 +117,10 @@ screen: build ## draw docs/screen.svg from the demo
 test: ## run all tests (as root: they need private mounts)
 	@checks/packages $(BUILD_DEBS)
 	@# The module's compiler uses one processor for most of its time, and the network none.
-	@$(MAKE) --no-print-directory -j3 module test-programs test-build
+	@$(MAKE) --no-print-directory -j4 module test-programs test-other-debian test-build
 	$(FORGET_CELLS)
 	$(RUN_TESTS)
+	$(AS_ROOT) Tests/OtherDebian/run
 
 test-build:
 	$(SWIFT_BUILD) --build-tests
@@ -126,6 +128,9 @@ test-build:
 test-programs: deps
 	@checks/packages $(BROWSER_DEBS)
 	@$(JUDGES) || echo "joserfc cannot be installed from PyPI: its judgement of tokens is left out (make check needs it)"
+
+test-other-debian: deps
+	@$(AS_ROOT) Tests/OtherDebian/root .build/other-debian
 
 programs-table: ## write the table in docs/admin/PROGRAMS.md from the results of `make test`
 	checks/programs --write
@@ -151,6 +156,7 @@ check: build format-check graph-check ## run all checks that a change must pass
 	$(SWIFT_BUILD) --build-tests
 	$(FORGET_CELLS)
 	$(RUN_TESTS)
+	$(AS_ROOT) Tests/OtherDebian/run
 	checks/programs
 	$(SWIFT_BUILD) -c release --build-tests -Xswiftc -enable-testing
 	$(RUN_TESTS) -c release
@@ -407,6 +413,6 @@ desktop-test: deb ## drive the settings and lockers of real desktops (RELEASES=â
 		$(if $(FINGWIT),--fingwit '$(FINGWIT)') $(RELEASES)
 
 clean: ## remove the build
-	$(if $(wildcard .build/debian .build/machine .build/desktop),\
-		$(AS_ROOT) rm -rf .build/debian .build/machine .build/desktop)
+	$(if $(wildcard .build/debian .build/machine .build/desktop .build/other-debian),\
+		$(AS_ROOT) rm -rf .build/debian .build/machine .build/desktop .build/other-debian)
 	rm -rf .build .build-release .build-module .build-module-fprintd build

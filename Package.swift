@@ -751,6 +751,9 @@ func programs() -> Package {
                 name: "FingerprintsTests", dependencies: ["Fingerprints"],
                 path: "Tests/FingerprintsTests", swiftSettings: common),
             .testTarget(
+                name: "OtherDebianTests", dependencies: ["TestSupport"],
+                path: "Tests/OtherDebian", exclude: ["root", "run"], swiftSettings: common),
+            .testTarget(
                 name: "SupportTests", dependencies: ["TestSupport"],
                 path: "Tests/SupportTests", swiftSettings: common),
             .testTarget(
