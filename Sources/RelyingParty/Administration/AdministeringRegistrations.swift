@@ -86,6 +86,7 @@ extension Administration {
             lines: [
                 "registration  \(state.registration.text)", "account       \(state.account)",
                 "device        \(state.device.text)",
+                "credential    \(state.credential?.text ?? "-")",
                 "device name   \(state.deviceName?.text ?? "-")",
                 "status        \(state.status.rawValue)",
                 "reason        \(state.reason ?? "-")",

@@ -78,7 +78,7 @@ extension RegistrationState {
     init(_ record: RegistrationRecord, account: AccountRecord) {
         self.init(
             registration: record.id, account: account.name, device: record.device,
-            deviceName: record.name, status: record.status,
+            credential: record.credential, deviceName: record.name, status: record.status,
             reason: record.reason.isEmpty ? nil : record.reason,
             fingerprint: record.publicKey.flatMap { keyFingerprint($0) },
             key: record.keyKind.isEmpty ? nil : record.keyKind,

@@ -123,6 +123,8 @@ package struct RegistrationState: Codable, Sendable {
     package let account: String
     /// The device's id.
     package let device: DeviceID
+    /// The id that the device has given the key; nil before the key is proven.
+    package let credential: CredentialID?
     /// What the device calls itself; nil if it has given no name.
     package let deviceName: DeviceName?
     /// Its status.
@@ -150,7 +152,7 @@ package struct RegistrationState: Codable, Sendable {
 
     /// Creates a state from its fields.
     package init(
-        registration: RegistrationID, account: String, device: DeviceID,
+        registration: RegistrationID, account: String, device: DeviceID, credential: CredentialID?,
         deviceName: DeviceName?, status: RegistrationStatus, reason: String?, fingerprint: String?,
         key: String?,
         secureBoot: String?, attested: [AttestedProperty]?, factors: [KeyFactor],
@@ -160,6 +162,7 @@ package struct RegistrationState: Codable, Sendable {
         self.registration = registration
         self.account = account
         self.device = device
+        self.credential = credential
         self.deviceName = deviceName
         self.status = status
         self.reason = reason

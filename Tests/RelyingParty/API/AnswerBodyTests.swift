@@ -38,8 +38,8 @@ struct AnswerBodyTests {
         #expect(text(JSON.encode(value)) == (try foundation(value)))
         let state = RegistrationState(
             registration: .sample(repeating: 7), account: odd,
-            device: .sample(repeating: 8), deviceName: nil, status: .active, reason: nil,
-            fingerprint: "SHA256:a/b+c", key: "tpm", secureBoot: nil,
+            device: .sample(repeating: 8), credential: .sample(repeating: 9), deviceName: nil,
+            status: .active, reason: nil, fingerprint: "SHA256:a/b+c", key: "tpm", secureBoot: nil,
             attested: [.key, .secureBoot], factors: [.fingerprint], flags: ["x"], failures: 0,
             created: 1, lastUsed: nil)
         let list = RegistrationList(registrations: [state, state])

@@ -21,7 +21,8 @@ struct RegistrationTests {
         #expect(begun["account"] as? String == "alice")
         #expect(begun["audience"] as? String == device.audience)
         let path = "/v1/registrations/\(device.registration)"
-        #expect(try await server.ask("GET", path)["status"] as? String == "CREATED")
+        let created = try await server.ask("GET", path)
+        #expect(created["status"] as? String == "CREATED" && created["credential"] == nil)
         let proven = try await server.prove(device, begun)
         #expect(proven.status == 200)
         #expect(proven["status"] as? String == "ACTIVE")
@@ -30,6 +31,7 @@ struct RegistrationTests {
         #expect(shown["key"] as? String == "tpm")
         #expect(shown["secureBoot"] as? String == "on")
         #expect(shown["fingerprint"] as? String == keyFingerprint(device.key.publicPoint))
+        #expect(shown["credential"] as? String == device.credential.text)
     }
 
     @Test("is in the audit trail from its beginning on", arguments: Backend.allCases)
