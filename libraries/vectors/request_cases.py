@@ -46,7 +46,7 @@ class World:
 
     def keys(self, **other):
         devices = [
-            {name: entry[name] for name in ("account", "device", "registration")}
+            {name: entry[name] for name in ("account", "device", "credential", "registration")}
             | {"fingerprint": entry["key"].fingerprint, "publicKey": b64(entry["key"].point)}
             for entry in (self.alice, self.zoe)
         ]
@@ -299,9 +299,36 @@ def other_requests(world):
                lines={"account": "Zoe\u0308 Ødegård"}),
         signed(world, "another device's id with one's own key", "unknown-key",
                lines={"device": world.zoe["device"]}),
+        signed(world, "another credential's id with one's own key", "unknown-key",
+               lines={"credential": world.zoe["credential"]}),
+        signed(world, "an id with one's own key that is no credential's", "unknown-key",
+               lines={"credential": "70" * 16}),
+        signed(world, "an id of zeros with one's own key", "unknown-key",
+               lines={"credential": "00" * 16}),
+        signed(world, "the registration's id in place of the credential's", "unknown-key",
+               lines={"credential": world.alice["registration"]}),
+        signed(world, "the device's id in place of the credential's", "unknown-key",
+               lines={"credential": world.alice["device"]}),
+        signed(world, "the id of this device's key before, with the key of now", "unknown-key",
+               lines={"credential": "71" * 16},
+               case={"keys": replaced_key(world), "server": None}),
+        signed(world, "the id of this device's key of now, with the key before", "unknown-key",
+               by=world.stranger, case={"keys": replaced_key(world), "server": None}),
+        signed(world, "a device with two registered keys, each under its id", "valid",
+               case={"keys": replaced_key(world), "server": None}),
         signed(world, "a device whose registration is gone", "unknown-key",
                case={"keys": world.keys(devices=[]), "server": None}),
     ]
+
+
+def replaced_key(world):
+    """Keys where alice's device has another registered key, under an id of its own."""
+    keys = world.keys()
+    before = {
+        "credential": "71" * 16, "registration": "72" * 16,
+        "fingerprint": world.stranger.fingerprint, "publicKey": b64(world.stranger.point),
+    }
+    return keys | {"devices": [keys["devices"][0] | before] + keys["devices"]}
 
 
 def signatures(world):

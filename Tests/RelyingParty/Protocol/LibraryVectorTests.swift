@@ -58,6 +58,7 @@ struct LibraryVectorTests {
         let isKnown = devices.contains { device in
             device["account"]?.stringValue.map { [UInt8]($0.utf8) } == statement.head.account.bytes
                 && device["device"]?.stringValue == text(statement.head.device.hexadecimal)
+                && device["credential"]?.stringValue == text(statement.head.credential.hexadecimal)
                 && device["publicKey"]?.stringValue
                     == text(Base64.encode(signature.publicKey.point.bytes, alphabet: .url))
         }

@@ -50,6 +50,8 @@ export interface Device {
   account: string
   /** 32 hexadecimal digits. */
   device: string
+  /** The id under which the key is registered, 32 hexadecimal digits. */
+  credential: string
   /** `SHA256:…`; it identifies the key, which comes with each signature. */
   fingerprint: string
   registration?: string

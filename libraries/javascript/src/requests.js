@@ -17,8 +17,12 @@ const LONGEST = { Signet: 4096, SignetMAC: 256 }
 /** The ACTIVE ones of the server's `GET /v1/accounts/{name}/registrations`. */
 export function activeDevices(registrations) {
   return registrations.filter((entry) => entry.status === 'ACTIVE')
-    .map(({ account, device, fingerprint, registration }) =>
-      ({ account, device, fingerprint, registration }))
+    .map(({ account, device, credential, fingerprint, registration }) => {
+      if (typeof credential !== 'string') {
+        throw new TypeError('a registration without its credential, as older servers list them')
+      }
+      return { account, device, credential, fingerprint, registration }
+    })
 }
 
 /** Verifies the codes of requests for one audience; index.d.ts describes the options. */
@@ -96,6 +100,7 @@ export class RequestVerifier {
     const said = fingerprint(signature.point)
     for (const device of await this.#devices(account, statement.device)) {
       const isIts = device.account === account && device.device === statement.device
+        && device.credential === statement.credential
       if (isIts && device.fingerprint === said) return device
     }
     throw new VerificationFailure(

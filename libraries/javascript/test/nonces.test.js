@@ -144,6 +144,15 @@ describe('a verifier of requests', () => {
   })
 })
 
+test('a registration without its credential is no device', () => {
+  const entry = {
+    account: 'alice', device: 'd1'.repeat(16), fingerprint: 'SHA256:x', status: 'ACTIVE',
+  }
+  assert.throws(() => activeDevices([entry]), TypeError)
+  // It has none before its key is proven.
+  assert.deepEqual(activeDevices([{ ...entry, status: 'CREATED' }]), [])
+})
+
 test('only active registrations are devices', () => {
   const { registrations } = read('recorded')
   assert.deepEqual(

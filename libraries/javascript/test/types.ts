@@ -28,7 +28,10 @@ class SharedNonces implements NonceStore {
 
 const point = new Uint8Array(65)
 const registered: Device[] = activeDevices([
-  { account: 'alice', device: 'd1'.repeat(16), fingerprint: fingerprint(point), status: 'ACTIVE' },
+  {
+    account: 'alice', device: 'd1'.repeat(16), credential: 'c1'.repeat(16),
+    fingerprint: fingerprint(point), status: 'ACTIVE',
+  },
 ])
 const macToken: MACToken = {
   token: 'a1'.repeat(16), secret: new Uint8Array(32), account: 'alice', device: 'd1'.repeat(16),

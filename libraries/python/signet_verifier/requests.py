@@ -31,10 +31,12 @@ class Device:
     """A registered device, as the server's answers about a registration describe it.
 
     The SHA-256 fingerprint identifies the key: the key itself comes with each signature.
+    `credential` is the id under which this key is registered; a code that names another is refused.
     """
 
     account: str
     device: str
+    credential: str
     fingerprint: str
     registration: Optional[str] = None
 
@@ -80,11 +82,14 @@ class VerifiedRequest:
 
 
 def active_devices(registrations: Iterable[Dict[str, Any]]) -> List[Device]:
-    """The ACTIVE ones of the server's `GET /v1/accounts/{name}/registrations`."""
+    """The ACTIVE ones of the server's `GET /v1/accounts/{name}/registrations`.
+
+    Raises `KeyError` for one without its credential, as older servers list them.
+    """
     return [
         Device(
-            account=entry["account"], device=entry["device"], fingerprint=entry["fingerprint"],
-            registration=entry["registration"])
+            account=entry["account"], device=entry["device"], credential=entry["credential"],
+            fingerprint=entry["fingerprint"], registration=entry["registration"])
         for entry in registrations
         if entry["status"] == "ACTIVE"
     ]
@@ -167,10 +172,10 @@ class RequestVerifier:
             account = statement.account.decode()
         except UnicodeDecodeError:
             raise VerificationFailure("unknown-key", "no account has such a name") from None
+        signer = account, statement.device, statement.credential, said
         for device in self._devices(account, statement.device):
-            if (device.account, device.device) == (account, statement.device):
-                if device.fingerprint == said:
-                    return device
+            if (device.account, device.device, device.credential, device.fingerprint) == signer:
+                return device
         raise VerificationFailure("unknown-key", "signed by a key that is not registered for this")
 
     def _check_policy(self, statement: RequestStatement) -> None:

@@ -88,6 +88,21 @@ class MemoryNoncesTests(unittest.TestCase):
         self.assertRaises(ValueError, signet.MemoryNonces, limit=0)
 
 
+class DevicesTests(unittest.TestCase):
+    ENTRY = {
+        "account": "alice", "device": "d1" * 16, "credential": "c1" * 16,
+        "fingerprint": "SHA256:x", "registration": "a1" * 16, "status": "ACTIVE",
+    }
+
+    def test_a_registration_without_its_credential_is_no_device(self):
+        self.assertEqual(len(signet.active_devices([self.ENTRY])), 1)
+        entry = {name: value for name, value in self.ENTRY.items() if name != "credential"}
+        with self.assertRaises(KeyError):
+            signet.active_devices([entry])
+        # It has none before its key is proven.
+        self.assertEqual(signet.active_devices([entry | {"status": "CREATED"}]), [])
+
+
 class VerifierTests(unittest.TestCase):
     def setUp(self):
         cases = json.loads((VECTORS / "request.json").read_text(encoding="utf-8"))["cases"]
@@ -96,7 +111,8 @@ class VerifierTests(unittest.TestCase):
 
     def verifier(self, nonces, **other):
         devices = [
-            signet.Device(entry["account"], entry["device"], entry["fingerprint"])
+            signet.Device(
+                entry["account"], entry["device"], entry["credential"], entry["fingerprint"])
             for entry in self.case["keys"]["devices"]
         ]
         return signet.RequestVerifier(

@@ -45,7 +45,8 @@ def judge_request(case, clock):
         nonces.add(entry["key"], entry["issued"])
     devices = [
         signet.Device(
-            entry["account"], entry["device"], entry["fingerprint"], entry["registration"])
+            entry["account"], entry["device"], entry["credential"], entry["fingerprint"],
+            entry["registration"])
         for entry in keys.get("devices", [])
     ]
     tokens = {
