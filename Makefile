@@ -65,8 +65,8 @@ BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build module programs site catalogues demo screen http-faults-test test test-build test-programs \
-	test-other-debian openssh-test programs-table check \
-	format-check graph-check new-command-test fprintd-test bench fuzz pot generated install without-fprintd uninstall deb deb-test machine-test \
+	test-other-debian openssh-test programs-table check format-check graph-check new-command-test fprintd-test bench \
+	fuzz pot generated install without-fprintd uninstall source-tree deb deb-test machine-test \
 	desktop-test clean
 
 help: ## list the targets
@@ -386,19 +386,29 @@ uninstall: ## remove everything except state and the files that you edited
 VERSION = $(shell sed -n 's/.*let text = "\(.*\)"/\1/p' Sources/Device/Configuration/Version.swift)
 TREE = build/deb/signet-$(VERSION)
 
-# The packages are built in a copy of the sources, beside which dpkg-buildpackage leaves them. Nothing
-# is compiled twice: build/ is used as it is.
+# A copy of the sources: what git tracks, and nothing that happens to lie beside it. Where there is no
+# git, this is a source package already.
+source-tree:
+	mkdir -p $(TREE)
+	if test -e .git; then git ls-files -z; \
+		else find . -type f ! -path './build/*' ! -path './.build*' ! -name '*.pyc' -print0; fi > $(TREE).files
+	tar -c --null --no-recursion --files-from=$(TREE).files -f $(TREE).tar
+	tar -x -C $(TREE) -f $(TREE).tar
+	rm $(TREE).files $(TREE).tar
+
+# The packages are built in that copy, beside which dpkg-buildpackage leaves them. Nothing is compiled
+# twice: build/ is used as it is.
 deb: build ## make the Debian packages, into build/deb/
 	@checks/packages $(DEB_DEBS)
 	rm -rf build/deb
-	mkdir -p $(TREE)
-	tar -c --exclude=./.git --exclude='./.build*' --exclude=./build . | tar -x -C $(TREE)
+	@$(MAKE) --no-print-directory source-tree
 	cd $(TREE) && SIGNET_BUILT=$(CURDIR)/build dpkg-buildpackage -us -uc
 	rm -rf $(TREE)
 	@ls build/deb/*.deb
 
 deb-test: deb ## install, use, upgrade and purge the packages in a minimal Debian
 	@checks/packages $(CHECK_DEBS)
+	checks/source-package
 	lintian --info --display-experimental --pedantic --fail-on error,warning \
 		build/deb/signet_*.changes
 	$(AS_ROOT) checks/package
