@@ -17,6 +17,7 @@ LIBEXEC = $(PREFIX)/libexec/signet
 LOCALEDIR = $(if $(filter /usr /usr/local,$(PREFIX)),$(PREFIX),/usr)/share/locale
 LANGUAGES = $(basename $(notdir $(wildcard po/*.po)))
 DOCDIR = $(PREFIX)/share/doc/signet
+SERVER_DOCDIR = $(PREFIX)/share/doc/signet-server
 
 SWIFT ?= $(shell command -v swift)
 # The toolchain leaves temporary directories behind: keep them out of /tmp.
@@ -248,6 +249,7 @@ INSTALLED = \
 	$(call under,docs/developer/*,$(DOCDIR)/docs/developer) \
 	$(call under,docs/contributor/*,$(DOCDIR)/docs/contributor) \
 	$(call under,pam/examples/*,$(DOCDIR)/examples) \
+	$(call under,Examples/device.py,$(SERVER_DOCDIR)/examples) \
 	$(foreach section,1 5 8,$\
 		$(call under,$(filter-out $(DESKTOP_MANUALS),$(wildcard docs/man/*.$(section))),$\
 		$(PREFIX)/share/man/man$(section))) \
@@ -378,7 +380,8 @@ uninstall: ## remove everything except state and the files that you edited
 		if cmp -s $$filled $$place; then rm -f $$place; \
 		elif test -e $$place; then echo "kept your own $${place#$(DESTDIR)}"; fi; \
 	done
-	@for directory in $(LIBEXEC) $(SKDIR) $(DOCDIR)/examples $(DOCDIR) /usr/share/authselect/vendor/signet; do \
+	@for directory in $(LIBEXEC) $(SKDIR) $(DOCDIR)/examples $(DOCDIR) $(SERVER_DOCDIR)/examples $(SERVER_DOCDIR) \
+		/usr/share/authselect/vendor/signet; do \
 		rmdir $(DESTDIR)$$directory 2> /dev/null || true; \
 	done
 	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then systemctl daemon-reload; fi

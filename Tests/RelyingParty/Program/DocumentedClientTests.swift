@@ -9,7 +9,7 @@ import Testing
 @Suite("A client that knows the documents alone")
 struct DocumentedClientTests {
     private func run(_ server: ServerProcess, code: String) throws -> Outcome {
-        let script = "\(Layout.package)/Tests/RelyingParty/Fixtures/Judges/client.py"
+        let script = "\(Layout.package)/Examples/device.py"
         let url = "http://127.0.0.1:\(server.port)"
         return try Program(Command(["/usr/bin/python3", script, url, "shop", code]))
             .expectEnd(within: .seconds(60))
