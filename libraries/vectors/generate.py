@@ -10,6 +10,7 @@ random, is the same each time. recorded.json is by record.py.
 import json
 import pathlib
 
+import answer_cases
 import callback_cases
 import curve_cases
 import mac_cases
@@ -43,6 +44,8 @@ def main():
     write("callback", "callbacks", callback_cases.cases(NOW))
     write("verdict", "verdicts", verdict_cases.cases(NOW))
     write("curve", "ECDSA on P-256 with SHA-256", curve_cases.cases())
+    write("calls/answers", "answers to calls of the server", answer_cases.cases(), id=answer_cases.ID,
+          key=answer_cases.KEY, longest=answer_cases.LONGEST)
 
 
 if __name__ == "__main__":

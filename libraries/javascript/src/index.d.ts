@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Verifies what Signet signs, offline; libraries/README.md says what only the server can tell. */
+/**
+ * For back ends: verifies what Signet signs, offline, and calls signet-server; libraries/README.md
+ * says what only the server can tell.
+ */
 
 /** Why something was refused; libraries/README.md describes each code. */
 export type FailureCode =
@@ -253,4 +256,226 @@ export class VerdictVerifier {
   verify(
     statement: string | Uint8Array, signature: string | Uint8Array, expected?: VerdictExpectation,
   ): Verdict
+}
+
+/** What a `CallFailure` says if there is no answer by the server that does. */
+export const CALL_CODES: readonly ['not-sent', 'no-answer', 'unusable-answer']
+
+/**
+ * A call that did not succeed. The message is for the log; it has no key and no token.
+ *
+ * `code` is the server's (`conflict`, `not-found`, …: docs/developer/openapi.yaml), or `not-sent` (no
+ * connection was made), `no-answer` (the request was sent, and no answer came) or `unusable-answer` (it
+ * is not one that the server is documented to give).
+ */
+export class CallFailure extends Error {
+  constructor(code: string, detail: string, more?: {
+    status?: number, retryAfter?: number, details?: CallFailure['details'],
+  })
+  readonly code: string
+  readonly detail: string
+  /** Whether the server may have done what was asked, although this failed. */
+  readonly mayHaveHappened: boolean
+  /** The status of the answer. */
+  readonly status?: number | undefined
+  /** After how many seconds the server asks to try again. */
+  readonly retryAfter?: number | undefined
+  /** What else a refusal says. */
+  readonly details: { scope?: string, requirement?: string, remainingAttempts?: number }
+}
+
+/** An activation code, for the user to type on the device. Times are in seconds since 1970. */
+export interface Activation {
+  readonly account: string
+  readonly application: string
+  readonly code: string
+  readonly expires: number
+}
+
+/** A device's key for an account. */
+export interface Registration {
+  readonly registration: string
+  readonly account: string
+  readonly device: string
+  readonly status: string
+  readonly flags: readonly string[]
+  readonly failures: number
+  readonly created: number
+  readonly reason?: string
+  readonly credential?: string
+  readonly fingerprint?: string
+  /** What the device calls itself, unverified. */
+  readonly deviceName?: string
+  readonly key?: string
+  readonly secureBoot?: string
+  readonly attested?: readonly string[]
+  readonly factors?: readonly string[]
+  readonly lastUsed?: number
+}
+
+/** What a user is asked to approve. */
+export interface Operation {
+  readonly operation: string
+  readonly account: string
+  readonly template: string
+  readonly purpose: string
+  /** What the device shows. */
+  readonly text: string
+  readonly status: string
+  readonly created: number
+  readonly expires: number
+  readonly decided?: number
+  readonly confirmed?: number
+  readonly device?: string
+  readonly registration?: string
+  readonly deviceName?: string
+  readonly factor?: string
+}
+
+/** A login that awaits its approval. */
+export interface PendingLogin {
+  readonly operation: string
+  /** The secret of the browser's session, which the browser need not have. */
+  readonly session: string
+  /** What the device shows. */
+  readonly text: string
+  readonly expires: number
+}
+
+export interface Tokens {
+  readonly accessToken: string
+  readonly refreshToken: string
+  /** How many seconds the access token is valid from now on. */
+  readonly expiresIn: number
+}
+
+/** A login that was confirmed. */
+export interface Login {
+  readonly account: string
+  readonly application: string
+  readonly registration: string
+  readonly factor: string
+  readonly roles: readonly string[]
+  readonly flags: readonly string[]
+  readonly tokens: Tokens
+}
+
+/** What an access token that is valid now says, with the present roles and flags. */
+export interface TokenState {
+  readonly account: string
+  readonly application: string
+  readonly audience: string
+  readonly registration: string
+  readonly session: string
+  readonly methods: readonly string[]
+  readonly roles: readonly string[]
+  readonly flags: readonly string[]
+  readonly issued: number
+  readonly expires: number
+}
+
+/** Who sent a request, as the server has verified. */
+export interface Authentication {
+  readonly account: string
+  readonly application: string
+  readonly registration: string
+  readonly device: string
+  readonly factor: string
+  readonly roles: readonly string[]
+  readonly flags: readonly string[]
+}
+
+/** What is to be approved. */
+export interface Question {
+  account: string
+  template: string
+  /** A value for each placeholder of the template. */
+  data: Readonly<Record<string, string>>
+  /** The only device that may decide, 32 hexadecimal digits. */
+  device?: string
+  /** Seconds, at most the template's. */
+  expiresIn?: number
+  /** What is known of the machine that the user sits at. */
+  additional?: { address?: string, agent?: string, device?: string }
+}
+
+export interface SignetClientOptions {
+  /** The server's URL (`server.url`). */
+  url: string
+  /** An API key with the scopes of what is called. */
+  apiKey: string
+  /** The file of a certificate authority, if it is not one that Node trusts. */
+  authority?: string
+  /** After so many seconds of silence a call ends (60), and at ten times that. */
+  timeout?: number
+  /** How many bytes an answer may have (4 MiB). */
+  longestAnswer?: number
+}
+
+/**
+ * Calls one server for one application. All calls reject with `CallFailure`.
+ *
+ * Each call is one request on a connection of its own, which is sent once.
+ */
+export class SignetClient {
+  constructor(options: SignetClientOptions)
+  /** A new activation code for an account, whose earlier one ends. Scope: registrations. */
+  activate(account: string, options?: { expiresIn?: number }): Promise<Activation>
+  /** All registrations of an account, the oldest first. Scope: registrations. */
+  registrations(account: string): Promise<Registration[]>
+  /** The state of a registration. Scope: registrations. */
+  registration(registration: string): Promise<Registration>
+  /** Confirms that a person has compared the key's fingerprint. Scope: registrations. */
+  commit(registration: string, fingerprint: string): Promise<Registration>
+  /** Blocks an ACTIVE registration, until it is unblocked. Scope: registrations. */
+  block(registration: string): Promise<Registration>
+  /** Makes a BLOCKED registration ACTIVE. Scope: registrations. */
+  unblock(registration: string): Promise<Registration>
+  /** Removes a registration for ever. Scope: registrations. */
+  remove(registration: string): Promise<Registration>
+  /**
+   * Asks the account's devices to approve a login. Scope: logins.
+   *
+   * `visitor` is the browser's address where anyone can type any name: the answer does not show then
+   * whether the account exists. Keep `session` in the session of the browser that asks, on the side of
+   * the server, and nowhere else.
+   */
+  beginLogin(question: Question & { visitor?: string }): Promise<PendingLogin>
+  /** The tokens of an APPROVED login, once, for the session that began it. Scope: logins. */
+  confirmLogin(operation: string, session: string): Promise<Login>
+  /** Asks the account's devices to approve something. Scope: operations. */
+  createOperation(question: Question): Promise<Operation>
+  /** The state of an operation. Scope: operations, or for logins: logins. */
+  operation(operation: string): Promise<Operation>
+  /** Cancels a PENDING operation. Scope: operations, or for logins: logins. */
+  cancel(operation: string): Promise<Operation>
+  /** The 50 newest operations and logins of an account, newest first. Scope: operations. */
+  operations(account: string): Promise<Operation[]>
+  /** What a token of this application says; undefined if it is not valid now. Scope: verify. */
+  introspect(accessToken: string): Promise<TokenState | undefined>
+  /** The next pair of tokens. Never repeat this: a token that is sent twice ends the session. */
+  refresh(refreshToken: string): Promise<Tokens>
+  /** Ends the session of a token of either kind, if there is one. */
+  revoke(token: string): Promise<void>
+  /**
+   * Who sent a request with a `Signet` or `SignetMAC` header. Scope: verify.
+   *
+   * A code that is not valid rejects with `CallFailure` and the server's code.
+   */
+  verifyRequest(request: Omit<ReceivedRequest, 'bodyDigest'>): Promise<Authentication>
+  /**
+   * Runs a command of `signet-server admin`. Scope: admin, or server.
+   *
+   * `command` is its words (`account block`), and a member stands for each operand and option, by the
+   * name in docs/developer/openapi.yaml. The result is what the command prints with `--json`.
+   */
+  admin(command: string, members?: Readonly<Record<string, unknown>>): Promise<any>
+  /**
+   * A call for which there is no function: its path after `/v1`, each segment by itself. The result is
+   * the JSON of an answer of the status `success` (200), undefined if it has no content.
+   */
+  call(
+    method: string, segments: readonly string[],
+    options?: { body?: Readonly<Record<string, unknown>>, success?: number },
+  ): Promise<any>
 }

@@ -225,7 +225,7 @@ function readMACHeader(header) {
 }
 
 /** The one header as a string; throws if there are none or several. */
-function only(authorization) {
+export function only(authorization) {
   let value = authorization
   if (Array.isArray(value)) {
     if (value.length > 1) {

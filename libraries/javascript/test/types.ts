@@ -2,13 +2,15 @@
 // A back end in TypeScript that uses all that the package exports. It is compiled and not run.
 // A line under @ts-expect-error must not compile.
 import {
-  CODES, CallbackVerifier, KeySet, KeySource, MemoryNonces, NONCE_SECONDS, RequestVerifier,
-  TokenVerifier, VerdictVerifier, VerificationFailure, WINDOW_SECONDS, activeDevices, bearerToken,
+  CALL_CODES, CODES, CallFailure, CallbackVerifier, KeySet, KeySource, MemoryNonces, NONCE_SECONDS,
+  RequestVerifier, SignetClient, TokenVerifier, VerdictVerifier, VerificationFailure, WINDOW_SECONDS, activeDevices, bearerToken,
   fingerprint, httpsFetch,
 } from 'signet-verifier'
 import type {
-  AccessToken, CallbackEvent, Clock, Device, FailureCode, Keys, MACToken, NonceStore,
-  ReceivedRequest, RequestVerifierOptions, Verdict, VerdictExpectation, VerifiedRequest,
+  AccessToken, Activation, Authentication, CallbackEvent, Clock, Device, FailureCode, Keys, Login,
+  MACToken, NonceStore, Operation, PendingLogin, Question, ReceivedRequest, Registration,
+  RequestVerifierOptions, SignetClientOptions, TokenState, Tokens, Verdict, VerdictExpectation,
+  VerifiedRequest,
 } from 'signet-verifier'
 
 const clock: Clock = () => 1_800_000_000
@@ -82,6 +84,37 @@ export function verdict(statement: string, signature: string): string {
   return found.local
 }
 
+// Calls.
+const server: SignetClientOptions = { url: issuer, apiKey: 'sgk_…', timeout: 20 }
+const client = new SignetClient(server)
+const question: Question = { account: 'alice', template: 'pay', data: { amount: '12' } }
+
+export async function calls(): Promise<string | undefined> {
+  const activation: Activation = await client.activate('alice', { expiresIn: 60 })
+  const devices: Device[] = activeDevices(await client.registrations(activation.account))
+  const one: Registration = await client.commit('a1'.repeat(16), 'SHA256:…')
+  for (const change of [client.block, client.unblock, client.remove, client.registration]) {
+    await change.call(client, one.registration)
+  }
+  const pending: PendingLogin = await client.beginLogin({ ...question, visitor: '192.0.2.1' })
+  const login: Login = await client.confirmLogin(pending.operation, pending.session)
+  const tokens: Tokens = await client.refresh(login.tokens.refreshToken)
+  const state: TokenState | undefined = await client.introspect(tokens.accessToken)
+  await client.revoke(tokens.accessToken)
+  const operation: Operation = await client.createOperation({ ...question, expiresIn: 60 })
+  await client.cancel((await client.operation(operation.operation)).operation)
+  const sender: Authentication = await client.verifyRequest({ ...request, authorization: 'Signet …' })
+  await client.admin('account block', { application: 'shop', account: sender.account })
+  await client.call('POST', ['mac-tokens', 'a1', 'revoke'], { body: {}, success: 204 })
+  return state?.account ?? (await client.operations('alice'))[0]?.text ?? devices[0]?.credential
+}
+
+export function explain(error: unknown): string {
+  if (!(error instanceof CallFailure)) return 'fault'
+  const isOurs = (CALL_CODES as readonly string[]).includes(error.code)
+  return `${isOurs} ${error.mayHaveHappened} ${error.retryAfter ?? 0} ${error.details.scope ?? ''}`
+}
+
 // Failures.
 export function log(error: unknown): FailureCode | 'fault' {
   if (!(error instanceof VerificationFailure)) return 'fault'
@@ -103,6 +136,16 @@ new RequestVerifier({ audience, nonces: new MemoryNonces(), requireTouch: true }
 new TokenVerifier({ issuer, audience, keys: jwks })
 // @ts-expect-error: the issuer is missing
 new CallbackVerifier({ url: issuer, keys: fixed })
+// @ts-expect-error: there is no client without an API key
+new SignetClient({ url: issuer })
+// @ts-expect-error: a certificate is always verified
+new SignetClient({ ...server, rejectUnauthorized: false })
+// @ts-expect-error: a value is a text
+client.beginLogin({ ...question, data: { amount: 12 } })
+// @ts-expect-error: an operation has no visitor
+client.createOperation({ ...question, visitor: '192.0.2.1' })
+// @ts-expect-error: a token may not be valid
+client.introspect('').then((state) => state.account)
 // @ts-expect-error: a challenge is bytes
 new VerdictVerifier({ key: '', audience }).verify('', '', { challenge: 'text' })
 // @ts-expect-error: a result is for reading alone

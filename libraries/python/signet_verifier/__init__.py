@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verifies what Signet signs, offline: request codes, access tokens, verdicts and callbacks.
+"""For back ends: verifies what Signet signs, offline, and calls signet-server.
 
 libraries/README.md in Signet's repository says how to use this, and what only the server can tell.
 """
+from .answers import Activation, Authentication, Login, Operation, PendingLogin, Registration, Tokens
+from .answers import TokenState
 from .callbacks import CallbackEvent, CallbackVerifier
+from .calls import CALL_CODES, CallFailure
+from .client import SignetClient
 from .failures import CODES, VerificationFailure
 from .keys import KeySet, KeySource, https_fetch
 from .nonces import NONCE_SECONDS, WINDOW_SECONDS, MemoryNonces, NonceStore
@@ -13,8 +17,10 @@ from .tokens import AccessToken, TokenVerifier, bearer_token
 from .verdicts import Verdict, VerdictVerifier
 
 __all__ = [
-    "CODES", "NONCE_SECONDS", "WINDOW_SECONDS", "AccessToken", "CallbackEvent", "CallbackVerifier",
-    "Device", "KeySet", "KeySource", "MACToken", "MemoryNonces", "NonceStore", "RequestVerifier",
-    "TokenVerifier", "Verdict", "VerdictVerifier", "VerificationFailure", "VerifiedRequest",
-    "active_devices", "bearer_token", "fingerprint", "https_fetch",
+    "CALL_CODES", "CODES", "NONCE_SECONDS", "WINDOW_SECONDS", "AccessToken", "Activation",
+    "Authentication", "CallFailure", "CallbackEvent", "CallbackVerifier", "Device", "KeySet",
+    "KeySource", "Login", "MACToken", "MemoryNonces", "NonceStore", "Operation", "PendingLogin",
+    "Registration", "RequestVerifier", "SignetClient", "TokenState", "TokenVerifier", "Tokens",
+    "Verdict", "VerdictVerifier", "VerificationFailure", "VerifiedRequest", "active_devices",
+    "bearer_token", "fingerprint", "https_fetch",
 ]

@@ -81,17 +81,20 @@ class VerifiedRequest:
     counter: Optional[int] = None
 
 
-def active_devices(registrations: Iterable[Dict[str, Any]]) -> List[Device]:
-    """The ACTIVE ones of the server's `GET /v1/accounts/{name}/registrations`.
+def active_devices(registrations: Iterable[Any]) -> List[Device]:
+    """The ACTIVE ones of `SignetClient.registrations`, or of the dictionaries in the server's answer.
 
-    Raises `KeyError` for one without its credential, as older servers list them.
+    Raises `ValueError` for one without its credential, as older servers list them.
     """
+    entries = [entry if isinstance(entry, dict) else vars(entry) for entry in registrations]
+    active = [entry for entry in entries if entry["status"] == "ACTIVE"]
+    if not all(entry.get("credential") and entry.get("fingerprint") for entry in active):
+        raise ValueError("a registration without its credential, as older servers list them")
     return [
         Device(
             account=entry["account"], device=entry["device"], credential=entry["credential"],
             fingerprint=entry["fingerprint"], registration=entry["registration"])
-        for entry in registrations
-        if entry["status"] == "ACTIVE"
+        for entry in active
     ]
 
 
@@ -135,9 +138,9 @@ class RequestVerifier:
         list. `resource` is path and query exactly as they were sent, escapes included. `body` is
         the exact body; `body_digest`, its SHA-256, may take its place.
         """
-        header = _only(authorization)
+        header = only(authorization)
         request = _Received(
-            _encoded(method), _encoded(resource),
+            encoded(method), encoded(resource),
             hashlib.sha256(body).digest() if body_digest is None else body_digest)
         if self._devices is not None and header.startswith(b"Signet "):
             return self._verify_signed(_SignedHeader(header), request)
@@ -292,7 +295,7 @@ class _MACHeader:
         reader.end()
 
 
-def _only(authorization: Header) -> bytes:
+def only(authorization: Header) -> bytes:
     """The one header as bytes; raises if there are none or several."""
     if authorization is not None and not isinstance(authorization, (str, bytes)):
         values = list(authorization)
@@ -301,9 +304,9 @@ def _only(authorization: Header) -> bytes:
         authorization = values[0] if values else None
     if authorization is None:
         raise VerificationFailure("wrong-scheme", "no Authorization header")
-    return _encoded(authorization)
+    return encoded(authorization)
 
 
-def _encoded(text: Union[str, bytes]) -> bytes:
+def encoded(text: Union[str, bytes]) -> bytes:
     """UTF-8, without an error for a surrogate, which is part of nothing that is valid."""
     return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text

@@ -97,7 +97,7 @@ class DevicesTests(unittest.TestCase):
     def test_a_registration_without_its_credential_is_no_device(self):
         self.assertEqual(len(signet.active_devices([self.ENTRY])), 1)
         entry = {name: value for name, value in self.ENTRY.items() if name != "credential"}
-        with self.assertRaises(KeyError):
+        with self.assertRaises(ValueError):
             signet.active_devices([entry])
         # It has none before its key is proven.
         self.assertEqual(signet.active_devices([entry | {"status": "CREATED"}]), [])
