@@ -35,6 +35,16 @@ test('a request is verified in ten lines', async (t) => {
   assert.equal((await sender(request, body)).account, 'alice')
 })
 
+test('a call that cannot be made says so', async (t) => {
+  globalThis.apiKey = `sgk_${'k'.repeat(43)}`
+  const said = t.mock.method(console, 'error', () => {})
+  // Nothing listens there.
+  const block = blocks[2].replace('https://id.example.org', 'http://127.0.0.1:1')
+  assert.notEqual(block, blocks[2])
+  await run(block)
+  assert.deepEqual(said.mock.calls[0].arguments, ['not-sent', false])
+})
+
 test('a token is verified', async (t) => {
   const { input, keys, now } = named('a login of alice')
   const { user } = await run(blocks[1])

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python in libraries/README.md does what the text says."""
 import base64
+import contextlib
+import io
 import json
 import pathlib
 import re
@@ -72,6 +74,20 @@ class ReadmeTests(unittest.TestCase):
         self.assertEqual([nonces.add("a", 1), nonces.add("a", 1), nonces.add("b", 1)],
                          [True, False, True])
         self.assertEqual(stored["signet:a"], (1, True, 330))
+
+    def test_a_call_that_cannot_be_made_says_so(self):
+        # Nothing listens there.
+        block = BLOCKS[2].replace("https://id.example.org", "http://127.0.0.1:1")
+        self.assertNotEqual(block, BLOCKS[2])
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(compile(block, "README.md", "exec"), {"api_key": "sgk_" + "k" * 43})
+        self.assertEqual(said.getvalue(), "not-sent False\n")
+
+    def test_every_call_is_listed(self):
+        table = README[README.index("| Python | JavaScript |") : README.index("- **What fails**")]
+        calls = {name for name in vars(signet.SignetClient) if not name.startswith("_")}
+        self.assertEqual(set(re.findall(r"`([a-z_]+)(?:`|\()", table)) & calls, calls)
 
     def test_the_codes_are_listed(self):
         table = README[README.index("## Failure codes") : README.index("## Speed")]
