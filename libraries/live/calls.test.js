@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { afterEach, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { CallFailure, SignetClient, activeDevices } from '../javascript/src/index.js'
+import { CallFailure, KeySource, SignetClient, TokenVerifier, activeDevices } from '../javascript/src/index.js'
 
 const { SIGNET_URL: url } = process.env
 const script = fileURLToPath(new URL('../../Examples/device.py', import.meta.url))
@@ -137,6 +137,11 @@ test('logins and tokens', async () => {
   const { accessToken, refreshToken } = login.tokens
   const state = await shop.introspect(accessToken)
   assert.deepEqual([state.account, state.methods], ['alex', ['fpt', 'swk']])
+  const keys = new KeySource({ fetch: () => shop.jwks() })
+  const verifier = new TokenVerifier({
+    issuer: 'https://id.example.org', audience: state.audience, keys,
+  })
+  assert.equal((await verifier.verify(accessToken)).session, state.session)
   assert.equal(await other.introspect(accessToken), undefined)
   assert.equal(await shop.introspect('x.y.z'), undefined)
   await refused('scope-missing', () => logins.introspect(accessToken), { scope: 'verify' })

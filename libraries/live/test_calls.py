@@ -103,6 +103,9 @@ class CallTests(unittest.TestCase):
         state = self.shop.introspect(tokens.access_token)
         self.assertEqual((state.account, state.registration, state.methods),
                          ("alice", login.registration, ("fpt", "swk")))
+        verifier = signet.TokenVerifier(
+            "https://id.example.org", state.audience, signet.KeySource(self.shop.jwks))
+        self.assertEqual(verifier.verify(tokens.access_token).session, state.session)
         self.assertIsNone(client("SIGNET_OTHER_KEY").introspect(tokens.access_token))
         self.assertIsNone(self.shop.introspect("x.y.z"))
         self.refused("scope-missing", lambda: client("SIGNET_LOGINS_KEY").introspect(

@@ -65,15 +65,21 @@ export class Connector {
   /** The JSON of the answer, undefined if it has no content; rejects with `CallFailure`. */
   async call(method, path, body, success) {
     const data = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
+    const { kind, answer } = await this.document(method, path, data, success)
+    if (success === 204 && answer.length === 0) return undefined
+    const value = kind === 'application/json' ? parsed(answer) : undefined
+    if (value === undefined) {
+      throw unusable(`no JSON as it is accepted here, with status ${success}`, success)
+    }
+    return value
+  }
+
+  /** The type and the bytes of an answer of this status; rejects with `CallFailure`. */
+  async document(method, path, data, success = 200) {
     const { status, headers, answer } = await this.#exchange(method, path, data)
     const kind = (headers['content-type'] ?? '').split(';')[0].trim().toLowerCase()
     if (status !== success) throw this.#refusal(status, headers, kind, answer)
-    if (status === 204 && answer.length === 0) return undefined
-    const value = kind === 'application/json' ? parsed(answer) : undefined
-    if (value === undefined) {
-      throw unusable(`no JSON as it is accepted here, with status ${status}`, status)
-    }
-    return value
+    return { kind, answer }
   }
 
   #refusal(status, headers, kind, answer) {

@@ -114,6 +114,10 @@ export class SignetClient {
     throw new CallFailure(code, 'the server does not accept this request code', { status: 200 })
   }
 
+  async jwks() {
+    return (await this.#connector.document('GET', '/.well-known/jwks.json')).answer
+  }
+
   // Administration, and all else.
 
   admin(command, members = {}) {

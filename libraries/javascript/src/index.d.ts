@@ -463,6 +463,8 @@ export class SignetClient {
    * A code that is not valid rejects with `CallFailure` and the server's code.
    */
   verifyRequest(request: Omit<ReceivedRequest, 'bodyDigest'>): Promise<Authentication>
+  /** The server's keys for tokens and callbacks, for `KeySource`: `fetch: () => client.jwks()`. */
+  jwks(): Promise<Uint8Array>
   /**
    * Runs a command of `signet-server admin`. Scope: admin, or server.
    *

@@ -104,6 +104,7 @@ export async function calls(): Promise<string | undefined> {
   const operation: Operation = await client.createOperation({ ...question, expiresIn: 60 })
   await client.cancel((await client.operation(operation.operation)).operation)
   const sender: Authentication = await client.verifyRequest({ ...request, authorization: 'Signet …' })
+  new KeySource({ fetch: () => client.jwks() })
   await client.admin('account block', { application: 'shop', account: sender.account })
   await client.call('POST', ['mac-tokens', 'a1', 'revoke'], { body: {}, success: 204 })
   return state?.account ?? (await client.operations('alice'))[0]?.text ?? devices[0]?.credential

@@ -91,16 +91,23 @@ class Connector:
     def call(self, method: str, path: str, body: Optional[Dict[str, Any]], success: int) -> Any:
         """The JSON of the answer, None if it has no content; raises `CallFailure`."""
         data = b"" if body is None else json.dumps(body, allow_nan=False).encode()
+        kind, answer = self.document(method, path, data, success)
+        if success == 204 and not answer:
+            return None
+        value = _parse(answer) if kind == "application/json" else None
+        if value is None:
+            raise unusable(f"no JSON as it is accepted here, with status {success}", success)
+        return value
+
+    def document(
+        self, method: str, path: str, data: bytes = b"", success: int = 200
+    ) -> "tuple[str, bytes]":
+        """The type and the bytes of an answer of this status; raises `CallFailure`."""
         status, headers, answer = self._exchange(method, self._path + path, data)
         kind = headers.get_content_type() if "Content-Type" in headers else ""
         if status != success:
             raise self._refusal(status, headers, kind, answer)
-        if status == 204 and not answer:
-            return None
-        value = _parse(answer) if kind == "application/json" else None
-        if value is None:
-            raise unusable(f"no JSON as it is accepted here, with status {status}", status)
-        return value
+        return kind, answer
 
     def _refusal(
         self, status: int, headers: http.client.HTTPMessage, kind: str, answer: bytes

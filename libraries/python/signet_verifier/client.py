@@ -147,6 +147,10 @@ class SignetClient:
             raise unusable("'valid' is missing, or a refusal has no code")
         raise CallFailure(code, "the server does not accept this request code", status=200)
 
+    def jwks(self) -> bytes:
+        """The server's keys for tokens and callbacks: `KeySource(client.jwks)` keeps them current."""
+        return self._connector.document("GET", "/.well-known/jwks.json")[1]
+
     # Administration, and all else.
 
     def admin(self, command: str, **members: Any) -> Any:
