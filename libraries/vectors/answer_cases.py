@@ -139,6 +139,8 @@ def other_answers(text):
         unusable("a code that is none", problem("409 Conflict", "a\nb"), 409),
         unusable("another success", answer(text, "201 Created"), 201),
         unusable("no content", "HTTP/1.1 204 No Content\r\n\r\n", 204),
+        unusable("another protocol", "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n"
+                 "Upgrade: websocket\r\n\r\n", 101),
         unusable("no type", answer(text, kind=None)),
         unusable("another type", answer(text, kind="text/html")),
         unusable("no HTTP", "SSH-2.0-OpenSSH_9.2p1\r\n", None),

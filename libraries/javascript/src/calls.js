@@ -133,6 +133,10 @@ export class Connector {
         const isHTTP = String(error.code).startsWith('HPE_')
         return fail(isHTTP ? 'unusable-answer' : 'no-answer', String(error.code ?? error.message))
       })
+      request.on('upgrade', ({ statusCode }, socket) => {
+        socket.destroy()
+        fail('unusable-answer', 'another protocol', statusCode)
+      })
       request.on('response', (answer) => {
         const { statusCode: status, headers, headersDistinct } = answer
         const cutOff = () => fail('unusable-answer', 'an answer that is cut off', status)
