@@ -111,7 +111,7 @@ struct RefusalTests {
     @Test("a choice that is out of range, in every field that is a choice")
     func choices() {
         let choices: [Field: ClosedRange<UInt8>] = [
-            .finger: 1...10, .reason: 1...50, .cause: 1...10, .notice: 1...13, .scan: 1...2,
+            .finger: 1...10, .reason: 1...50, .cause: 1...10, .notice: 1...14, .scan: 1...2,
             .retry: 1...7, .state: 1...4, .lock: 1...3, .keyringState: 1...5,
             .printState: 1...5,
             .verb: 1...(Verb.allCases.map(\.rawValue).max() ?? 0),
