@@ -11,7 +11,10 @@ import LoginProtocol
 struct Dialogue {
     private let application: Application
     private let login: Login
-    private let deadline: Deadline
+    /// When the login must have ended. It is set anew when the daemon first answers, tells of a TPM that
+    /// is at work, and first asks for a touch: no time of the user's passes before.
+    private(set) var deadline: Deadline
+    private let milliseconds: UInt32
     private let place: PromptContext
     private var line: PasswordLine?
     /// The signals held back from the beginning, if the process is in a terminal's foreground.
@@ -27,12 +30,13 @@ struct Dialogue {
     /// then take all the time that the login has.
     private static let lineMilliseconds: UInt32 = 2_000
 
-    /// Creates a dialogue; `place` says where a password may be typed and where the request comes
+    /// Creates a dialogue that gives the user this many milliseconds; `place` says where a password may be typed and where the request comes
     /// from.
-    init(_ application: Application, login: Login, deadline: Deadline, place: PromptContext) {
+    init(_ application: Application, login: Login, milliseconds: UInt32, place: PromptContext) {
         self.application = application
         self.login = login
-        self.deadline = deadline
+        self.milliseconds = milliseconds
+        deadline = Deadline(milliseconds: milliseconds)
         self.place = place
         signals = place.presence == .foreground ? HeldSignals.hold(for: .answer) : nil
     }
@@ -70,6 +74,12 @@ struct Dialogue {
                 throw .denied(LoginDenial(.stopping), account: login.account)
             }
             if let answer = received {
+                // Not for what a process that was stopped reads after its time.
+                if !isPrepared, answer.setsClock(isFirst: !hasAnswered),
+                    deadline.millisecondsLeft > 0
+                {
+                    deadline = Deadline(milliseconds: milliseconds)
+                }
                 hasAnswered = true
                 let assertion = try take(answer, daemon: daemon)
                 if !isPrepared, assertion != nil || answer.isTouchNotice {
@@ -183,6 +193,12 @@ struct Dialogue {
 }
 
 extension LoginAnswer {
+    /// Whether it is a notice with which the user's time begins; a proof never is.
+    fileprivate func setsClock(isFirst: Bool) -> Bool {
+        guard case .notice(let notice) = self else { return false }
+        return isFirst || notice.kind == .touch || notice.kind == .tpm
+    }
+
     /// Whether it is the notice that the reader is waiting for a finger.
     fileprivate var isTouchNotice: Bool {
         guard case .notice(let notice) = self else { return false }

@@ -179,8 +179,8 @@ extension Login {
         _ application: Application, options: ModuleOptions,
         registration: RegisteredKey.Registration, server: ServerLogin?, place: PromptContext
     ) throws(LoginFailure) {
-        let deadline = Deadline(milliseconds: options.timeoutSeconds * 1_000)
-        var dialogue = Dialogue(application, login: self, deadline: deadline, place: place)
+        var dialogue = Dialogue(
+            application, login: self, milliseconds: options.timeoutSeconds * 1_000, place: place)
         // This runs after the connection is closed, so no touch is awaited while the process is
         // stopped.
         defer { dialogue.end() }
@@ -209,7 +209,7 @@ extension Login {
         guard case .key(let registered) = registration else {
             throw .refused("a proof arrived, but no key is registered")
         }
-        let confirmation = FinalCheck(of: self, deadline: deadline)
+        let confirmation = FinalCheck(of: self, deadline: dialogue.deadline)
         // Signals that were held back take effect here. If one stops the process, the confirmation
         // below comes too late.
         dialogue.end()

@@ -129,6 +129,39 @@ struct FreshnessTests {
         try expectRefused(probe, fixture, saying: "was not confirmed in time")
     }
 
+    @Test("a process that is stopped while the touch is asked for gets no new time by that")
+    func stoppedBeforeTouch() throws {
+        let fixture = try ModuleFixture(stack: "auth required pam_signet.so timeout=1")
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
+        let proof = try fixture.proof(for: visit.authenticate())
+        probe.suspend()
+        try visit.send(.notice(Notice(.preparing)))
+        try visit.send(.notice(Notice(.touch)))
+        try visit.send(.assertion(proof))
+        try wait(.milliseconds(1_100))
+        probe.signal(SIGCONT)
+        if try visit.isAsked() { try visit.send(.confirmed(password: nil)) }
+        try expectRefused(probe, fixture, saying: "was not confirmed in time")
+    }
+
+    @Test("has its whole time from the moment at which it is asked for a touch")
+    func wholeTime() throws {
+        let fixture = try ModuleFixture(stack: "auth required pam_signet.so timeout=2")
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
+        let proof = try fixture.proof(for: visit.authenticate())
+        for kind in [.preparing, .tpm, .tpm, .touch] as [NoticeKind] {
+            try wait(.milliseconds(1_000))
+            try visit.send(.notice(Notice(kind)))
+        }
+        try wait(.milliseconds(1_000))
+        try visit.send(.assertion(proof))
+        try #require(try visit.isAsked())
+        try visit.send(.confirmed(password: nil))
+        #expect(try probe.codes() == [ModuleFixture.Code.success])
+    }
+
     @Test("a process that is stopped only for a moment may use its touch")
     func stoppedForAMoment() throws {
         let fixture = try ModuleFixture()

@@ -109,7 +109,7 @@ extension ServiceChecks {
                 still starting: wait for it
                 """,
             mend: """
-                systemctl is-active --quiet signetd && \
+                [ "$(systemctl is-active signetd)" = activating ] || \
                 systemctl restart signetd.socket signetd.service
                 """)
     }
