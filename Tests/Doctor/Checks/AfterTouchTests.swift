@@ -91,6 +91,40 @@ struct AfterTouchTests {
         #expect(try Modular().said("auth optional \(module)") == [])
     }
 
+    @Test("is mended by no command that would leave no password that works")
+    func needed() throws {
+        let machine = try Modular()
+        try machine.bare.write("etc/security/pam_mount.conf.xml", "<volume />")
+        func mend(_ auth: String) throws -> String {
+            try machine.bare.write(
+                "etc/pam.d/sudo",
+                """
+                auth sufficient pam_signet.so
+                \(auth)
+                account required pam_unix.so
+                session optional pam_mount.so
+
+                """)
+            let found = try machine.findings().filter { $0.code == "prompt-after-touch" }
+            return try String(decoding: #require(found.first).mend.bytes, as: UTF8.self)
+        }
+        let mount = "auth optional pam_mount.so\n"
+        #expect(try mend(mount + "auth required pam_unix.so").contains("disable_interactive"))
+        let both = "auth required pam_unix.so\n" + mount + "auth optional pam_sss.so use_first_pass"
+        #expect(try mend(both).contains("disable_interactive"))
+        // pam_unix takes what pam_mount asks for, and asks for nothing itself.
+        let taking = mount + "auth required pam_unix.so use_first_pass"
+        #expect(try !mend(taking).contains("disable_interactive"))
+        // Nor where only another service that reads the same file needs it.
+        try machine.bare.write("etc/pam.d/common-mount", mount)
+        try machine.bare.write(
+            "etc/pam.d/login",
+            "@include common-mount\nauth required pam_unix.so use_first_pass\n")
+        #expect(
+            try !mend("auth required pam_unix.so\n@include common-mount")
+                .contains("disable_interactive"))
+    }
+
     @Test(
         "is none where a touch does not lead to it",
         arguments: [

@@ -59,9 +59,11 @@ struct AfterTouchCheck {
     private typealias Called = [(line: Handler, call: CallAfterTouch)]
 
     private func prompt(by line: Handler, isReleased: Bool) -> StackRemark {
+        let isNeeded = stacks.services.contains { self.isNeeded(on: $0) }
         if isReleased { return { Self.withoutKeyring($0, line: line) } }
         return switch line.module {
-        case "pam_mount": { Self.mount($0, line: line, prompt: "pam_mount password:") }
+        case "pam_mount":
+            { Self.mount($0, line: line, prompt: "pam_mount password:", isNeeded: isNeeded) }
         case _ where line.role == .password: { Self.password($0, line: line) }
         default: { Self.prompt($0, line: line) }
         }
@@ -75,12 +77,31 @@ struct AfterTouchCheck {
         }
         guard !hasKept, hasVolumes else { return [] }
         let isReleased = calls.contains { $0.line.module == "pam_mount" && $0.call.isReleased }
+        let isNeeded = stacks.services.contains { self.isNeeded(on: $0) }
         return lines(of: "pam_mount", in: [.session], on: service).filter(\.isInteractive).map {
             line in
             isReleased
                 ? { Self.withoutKeyring($0, line: line) }
-                : { Self.mount($0, line: line, prompt: "reenter password for pam_mount:") }
+                : {
+                    Self.mount(
+                        $0, line: line, prompt: "reenter password for pam_mount:",
+                        isNeeded: isNeeded)
+                }
         }
+    }
+
+    /// Whether a line takes the password that pam_mount asks for, and no line before pam_mount asks:
+    /// if pam_mount asked no more, nobody would, and no password were right.
+    private func isNeeded(on service: String) -> Bool {
+        let lines = stacks.chain(of: service, type: .auth).handlers
+        guard let place = lines.firstIndex(where: { $0.module == "pam_mount" }) else {
+            return false
+        }
+        let takes = lines[place...].contains { line in
+            line.module != "pam_mount"
+                && line.options.contains { ["use_first_pass", "force_first_pass"].contains($0) }
+        }
+        return takes && !lines[..<place].contains(where: \.suppliesPassword)
     }
 
     /// Remarks on pam_systemd_home, which asks wherever it is called first while a home is closed.
@@ -140,17 +161,23 @@ extension AfterTouchCheck {
 extension AfterTouchCheck {
     /// pam_mount asks, and has an option against that.
     private static func mount(
-        _ services: Bytes, line: Handler, prompt: String
+        _ services: Bytes, line: Handler, prompt: String, isNeeded: Bool
     ) -> Finding {
         Finding(
             "prompt-after-touch", level: .warning, area: .stacks, subject: services,
             what: "\(services): after each touch, pam_mount asks '\(prompt)' (\(line.place.shown))",
-            why: """
+            why: isNeeded
+                ? """
+                a touch gives it no password, and another line takes the password that it asks for. \
+                Let a line before pam_mount ask for the password, such as pam_unix without \
+                'use_first_pass', and only then add 'disable_interactive': otherwise no password works
+                """
+                : """
                 a touch gives it no password. Add 'disable_interactive' to its lines for 'auth' \
                 and 'session': volumes are then mounted only when the password was typed or, at \
                 login, released by a touch ('signet enable --keyring')
                 """,
-            mend: Remedy.silenceMount(line))
+            mend: isNeeded ? Remedy.edit(line.place) : Remedy.silenceMount(line))
     }
 
     /// A module asks, and has no option against that.
@@ -179,8 +206,9 @@ extension AfterTouchCheck {
                 """,
             why: """
                 the touch leads to this line, and a wrong answer changes nothing. Make a touch \
-                skip it, or give it the option with which it never asks: 'force_first_pass' for \
-                pam_krb5, 'use_first_pass' for others
+                skip it. Only where another line before it asks for the password, you can instead \
+                give it the option with which it never asks: 'force_first_pass' for pam_krb5, \
+                'use_first_pass' for others
                 """,
             mend: Remedy.edit(line.place))
     }
