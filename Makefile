@@ -394,7 +394,7 @@ TREE = build/deb/signet-$(VERSION)
 source-tree:
 	mkdir -p $(TREE)
 	if test -e .git; then git ls-files -z; \
-		else find . -type f ! -path './build/*' ! -path './.build*' ! -name '*.pyc' -print0; fi > $(TREE).files
+		else find . ! -type d ! -path './build/*' ! -path './.build*' ! -name '*.pyc' -print0; fi > $(TREE).files
 	tar -c --null --no-recursion --files-from=$(TREE).files -f $(TREE).tar
 	tar -x -C $(TREE) -f $(TREE).tar
 	rm $(TREE).files $(TREE).tar

@@ -213,6 +213,8 @@ struct TPMVaultSession {
             return nil
         } catch {
             guard remedied(error) else { throw error.verdict }
+            // The next connection takes the place of this one, and of what is ready on it.
+            abandon()
             return nil
         }
     }

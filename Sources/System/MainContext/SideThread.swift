@@ -26,14 +26,15 @@ package final class SideThread {
     ///
     /// - Parameter limit: The time in which this call, or one before it, has to get on by a step; for
     ///   calls without steps, the time for everything, the wait for earlier calls included.
+    /// - Parameter isTotal: Whether the limit is for everything, whatever steps are made.
     /// - Returns: nil if the limit is exceeded; nil at once while an earlier call has exceeded its
     ///   limit and has not returned.
     package func run<Value: Sendable>(
-        limit: Duration, _ body: @escaping @Sendable () -> Value
+        limit: Duration, isTotal: Bool = false, _ body: @escaping @Sendable () -> Value
     ) async -> Value? {
         guard overdue == 0 else { return nil }
         let outcome = Outcome<Value>()
-        watch(outcome, since: .now, limit: limit)
+        watch(outcome, since: .now, limit: limit, isTotal: isTotal)
         defer { outcome.timer?.cancel() }
         return await withCheckedContinuation { continuation in
             outcome.continuation = continuation
@@ -50,10 +51,11 @@ package final class SideThread {
 
     /// Settles an outcome with nil when no step was made for `limit`, since a moment at the earliest.
     private func watch<Value: Sendable>(
-        _ outcome: Outcome<Value>, since moment: SuspendingClock.Instant, limit: Duration
+        _ outcome: Outcome<Value>, since moment: SuspendingClock.Instant, limit: Duration,
+        isTotal: Bool = false
     ) {
         outcome.timer = Timer(after: SuspendingClock.now.duration(to: moment + limit)) { [self] in
-            if let step = lastStep(), step > moment {
+            if !isTotal, let step = lastStep(), step > moment {
                 watch(outcome, since: step, limit: limit)
             } else if outcome.settle(nil) {
                 overdue += 1

@@ -150,13 +150,13 @@ extension TemplateKeyOpener {
         guard let key, let context = SealingContext.templates(identifier) else {
             throw .doesNotOpen
         }
-        let start = SuspendingClock.now
-        let seal = try await vaults.call(key.vault) { vault throws(VaultError) in
+        let (seal, time) = try await vaults.call(key.vault) { vault throws(VaultError) in
+            let start = SuspendingClock.now
             let data = try vault.ready(data: key.sealed, context: context)
             defer { data.release() }
-            return try TemplateSeal(data, context: context)
+            return (try TemplateSeal(data, context: context), SuspendingClock.now - start)
         }
-        if key.vault == .tpm, .now - start > Self.noticeable { isWorthKeeping = true }
+        if key.vault == .tpm { isWorthKeeping = time > Self.noticeable }
         return seal
     }
 

@@ -185,7 +185,7 @@ final class Vaults {
     func close() async {
         guard wasTPMInUse else { return }
         let tpm = tpm
-        _ = await thread.run(limit: .seconds(2)) { tpm.close() }
+        _ = await thread.run(limit: .seconds(2), isTotal: true) { tpm.close() }
     }
 
     private func hexadecimal(_ bytes: [UInt8]) -> String {
