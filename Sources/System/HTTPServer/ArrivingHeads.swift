@@ -32,7 +32,7 @@ final class ArrivingHeads: Sendable {
     }
 
     private let heads = Mutex<[ObjectIdentifier: Head]>([:])
-    private let answered = Mutex<[ObjectIdentifier: Head]>([:])
+    private let answered = Mutex<Set<ObjectIdentifier>>([])
     /// The requests answered here that the library has not finished with.
     private let unfinished = DispatchGroup()
 
@@ -55,25 +55,22 @@ final class ArrivingHeads: Sendable {
     /// nothing, or to another connection.
     func forget(_ connection: OpaquePointer) {
         let address = UInt(bitPattern: connection)
-        func taken(of heads: inout [ObjectIdentifier: Head]) -> [Head] {
+        let left = heads.withLock { heads in
             let left = heads.values.filter { $0.connection == address }
             for head in left { heads.removeValue(forKey: head.exchange.key) }
             return left
         }
-        let unread = heads.withLock { taken(of: &$0) }
-        let refused = answered.withLock { taken(of: &$0) }
-        for head in unread + refused {
+        for head in left {
             head.exchange.end()
             // In place of the callback for completed requests, which is not called any more.
             unsafe Unmanaged.passUnretained(head.exchange).release()
         }
-        for _ in refused { unfinished.leave() }
     }
 
     /// Removes a request that has ended, whether its head was passed on or not.
     func end(_ exchange: Exchange) {
         remove(exchange)
-        if answered.withLock({ $0.removeValue(forKey: exchange.key) }) != nil { unfinished.leave() }
+        if answered.withLock({ $0.remove(exchange.key) }) != nil { unfinished.leave() }
     }
 
     /// Waits until the library has finished with the requests that were answered here, for a second
@@ -95,9 +92,7 @@ final class ArrivingHeads: Sendable {
         }
         guard let found, let pointer = unsafe found.pointer else { return }
         remove(found.exchange)
-        if answered.withLock({ $0.updateValue(found, forKey: found.exchange.key) }) == nil {
-            unfinished.enter()
-        }
+        if answered.withLock({ $0.insert(found.exchange.key).inserted }) { unfinished.enter() }
         unsafe send(found.exchange.response(toUnread: status), instead: pointer)
     }
 
