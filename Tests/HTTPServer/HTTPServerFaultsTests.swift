@@ -82,11 +82,7 @@ struct HTTPServerFaultsTests {
             connection.send("GET /?\(many) HTTP/1.0\r\n\r\n")
         }
         // Until the server has cut what is left of them.
-        let end = ContinuousClock.now + .seconds(15)
-        while server.connectionFigures.open > 0, ContinuousClock.now < end {
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        #expect(server.connectionFigures.open == 0)
+        try await expectNoConnections(server)
         for _ in 0..<10 {
             let waiting = try RawConnection(port: server.port)
             waiting.send(Self.post + "Content-Length: 5\r\n\r\nabc")
@@ -316,24 +312,6 @@ struct HTTPServerFaultsTests {
         await server.stop(within: .seconds(1))
     }
 
-    @Test(
-        "does not end the server through clients that go in the middle",
-        arguments: [
-            "", "GET / HT", "GET / HTTP/1.1\r\nHo", post + "Content-Length: 10\r\n\r\nabc",
-            post + "Content-Length: 3\r\nExpect: 100-continue\r\n\r\n",
-            String(repeating: "GET / HTTP/1.1\r\n\(host)\r\n", count: 50),
-            "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0\u{1}", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-        ])
-    func gone(request: String) async throws {
-        let server = try HTTPServer(local(), handler: echo)
-        for _ in 0..<20 {
-            let connection = try RawConnection(port: server.port)
-            connection.send(request)
-        }
-        try expectService(server)
-        await server.stop(within: .seconds(1))
-    }
-
     @Test("does not change what is read from a head that comes byte by byte")
     func bytes() async throws {
         let server = try HTTPServer(local(), handler: echo)
@@ -371,6 +349,14 @@ struct HTTPServerFaultsTests {
         _ = try exchange(server.port, "GET / HTTP/1.1\r\n\(Self.host)nothing\r\n\r\n")
         try expectService(server)
         await server.stop(within: .seconds(1))
+    }
+
+    private func expectNoConnections(_ server: HTTPServer) async throws {
+        let end = ContinuousClock.now + .seconds(15)
+        while server.connectionFigures.open > 0, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(server.connectionFigures.open == 0)
     }
 
     private func expectService(_ server: HTTPServer) throws {
