@@ -12,6 +12,8 @@ import { parse } from './strict-json.js'
 // How often the time without a byte may pass until a whole answer must be there.
 const TIMES_SILENCE = 10
 const LONGEST_MESSAGE = 500
+// In milliseconds. What is longer would end at once.
+const LONGEST_TIMER = 2 ** 31 - 1
 
 // What a failure's code is if there is no answer by the server that says one.
 export const CALL_CODES = Object.freeze(['not-sent', 'no-answer', 'unusable-answer'])
@@ -57,7 +59,7 @@ export class Connector {
     if (!(timeout > 0) || !(longestAnswer >= 1)) throw new TypeError('a limit is a positive number')
     this.#url = parsed
     this.#key = apiKey
-    this.#timeout = timeout * 1000
+    this.#timeout = Math.min(timeout * 1000, LONGEST_TIMER)
     this.#longest = longestAnswer
     this.#authority = authority === undefined ? undefined : readFileSync(authority)
   }
@@ -90,12 +92,12 @@ export class Connector {
       || !isCode(code)) {
       return unusable(`status ${status}, and not as the server refuses a call`, status)
     }
-    const message = title.replaceAll(this.#key, 'sgk_…').slice(0, LONGEST_MESSAGE)
+    const message = masked(title).slice(0, LONGEST_MESSAGE)
       .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
     const after = headers['retry-after'] ?? ''
     const details = Object.fromEntries(['scope', 'requirement', 'remainingAttempts']
       .filter((name) => ['string', 'number'].includes(typeof problem.get(name)))
-      .map((name) => [name, problem.get(name)]))
+      .map((name) => [name, masked(problem.get(name))]))
     const retryAfter = /^[0-9]{1,6}$/.test(after) ? Number(after) : undefined
     return new CallFailure(code, message, { status, retryAfter, details })
   }
@@ -124,7 +126,7 @@ export class Connector {
       })
       const silent = () => fail(isConnected ? 'no-answer' : 'not-sent', 'nothing came for too long')
       request.on('timeout', silent)
-      end = setTimeout(silent, TIMES_SILENCE * this.#timeout)
+      end = setTimeout(silent, Math.min(TIMES_SILENCE * this.#timeout, LONGEST_TIMER))
       request.on('socket', (socket) => {
         socket.once(isSecure ? 'secureConnect' : 'connect', () => { isConnected = true })
       })
@@ -176,10 +178,14 @@ export function escape(segment) {
   if (typeof segment !== 'string' || segment === '') {
     throw new TypeError('a name or id is a text that is not empty')
   }
-  // It throws for an unpaired surrogate, which would otherwise become another name.
+  if (/\p{Cs}/u.test(segment)) throw new TypeError('a name or id has an unpaired surrogate')
   return encodeURIComponent(segment).replace(/[.!'()*~]/g,
     (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
 }
+
+/** A value of a refusal, without a key: a peer may repeat what it was sent. */
+const masked = (value) =>
+  (typeof value === 'string' ? value.replace(/sgk_[A-Za-z0-9_-]{43}/g, 'sgk_…') : value)
 
 /** Whether a value is a code of the server's. */
 export function isCode(value) {

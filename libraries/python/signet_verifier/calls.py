@@ -117,14 +117,14 @@ class Connector:
         code, title = problem.get("code"), problem.get("title")
         if (
             problem.get("status") != status or status < 400 or not isinstance(title, str)
-            or not isinstance(code, str) or not _CODE.fullmatch(code) or code in CALL_CODES
+            or not is_code(code)
         ):
             return unusable(f"status {status}, and not as the server refuses a call", status)
-        title = title.replace(self._key(), _HIDDEN)[:_LONGEST_MESSAGE]
+        title = _masked(title)[:_LONGEST_MESSAGE]
         message = "".join(one if one.isprintable() else "\ufffd" for one in title)
         after = headers.get("Retry-After", "")
         details = {
-            name: problem[name] for name in ("scope", "requirement", "remainingAttempts")
+            name: _masked(problem[name]) for name in ("scope", "requirement", "remainingAttempts")
             if isinstance(problem.get(name), (str, int))
         }
         return CallFailure(
@@ -142,14 +142,14 @@ class Connector:
         try:
             sock.sendall(self._request(method, path, body))
             response = http.client.HTTPResponse(
-                _Answer(sock, self._timeout), method=method)  # type: ignore[arg-type]
+                _Answer(sock, self._timeout, 2 * self._longest + 1_048_576), method=method)  # type: ignore[arg-type]
             response.begin()
             code = "unusable-answer"
             # A peer may repeat what it was sent.
             data = self._read(response).replace(self._key().encode(), _HIDDEN.encode())
             return response.status, response.msg, data
         except _TooLong as error:
-            why = str(error)
+            code, why = "unusable-answer", str(error)
         except http.client.HTTPException as error:
             code = "no-answer" if isinstance(error, http.client.RemoteDisconnected) else "unusable-answer"
             why = f"not an answer of HTTP, or cut off ({type(error).__name__})"
@@ -206,6 +206,16 @@ def escape(segment: str) -> str:
         chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in segment.encode("utf-8"))
 
 
+def is_code(value: Any) -> bool:
+    """Whether a value is a code of the server's."""
+    return isinstance(value, str) and bool(_CODE.fullmatch(value)) and value not in CALL_CODES
+
+
+def _masked(value: Any) -> Any:
+    """A value of a refusal, without a key: a peer may repeat what it was sent."""
+    return _KEY.sub(_HIDDEN, value) if isinstance(value, str) else value
+
+
 def unusable(why: str, status: Optional[int] = None) -> CallFailure:
     return CallFailure("unusable-answer", why, status=status)
 
@@ -217,17 +227,18 @@ class _TooLong(Exception):
 class _Answer:
     """What HTTPResponse takes for a socket: it ends when the server is silent, or takes forever."""
 
-    def __init__(self, sock: socket.socket, silence: float) -> None:
-        self._raw = _Limited(sock, silence)
+    def __init__(self, sock: socket.socket, silence: float, most: int) -> None:
+        self._raw = _Limited(sock, silence, most)
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         return io.BufferedReader(self._raw)
 
 
 class _Limited(io.RawIOBase):
-    def __init__(self, sock: socket.socket, silence: float) -> None:
+    def __init__(self, sock: socket.socket, silence: float, most: int) -> None:
         self._sock = sock
         self._silence = silence
+        self._left = most  # Bytes: http.client reads a chunk of size -1 to the end.
         self._end = time.monotonic() + _TIMES_SILENCE * silence
 
     def readable(self) -> bool:
@@ -238,7 +249,11 @@ class _Limited(io.RawIOBase):
         if left <= 0:
             raise TimeoutError("the answer takes too long")
         self._sock.settimeout(min(self._silence, left))
-        return self._sock.recv_into(buffer)
+        count = self._sock.recv_into(buffer)
+        self._left -= count
+        if self._left < 0:
+            raise _TooLong("an answer that is too long")
+        return count
 
 
 def _parse(data: bytes) -> Any:

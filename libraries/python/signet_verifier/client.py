@@ -6,11 +6,12 @@ docs/developer/SERVER-INTEGRATE.md says what each does, and libraries/README.md 
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any, Dict, List, Mapping, Optional, Union
 
 from .answers import Activation, Authentication, Login, Operation, PendingLogin, Registration, Tokens
 from .answers import TokenState, read, read_list
-from .calls import CALL_CODES, CallFailure, Connector, escape, unusable
+from .calls import CallFailure, Connector, escape, is_code, unusable
 from .encoding import base64url_encode
 from .requests import Header, encoded, only
 
@@ -143,7 +144,7 @@ class SignetClient:
         if is_valid is True:
             return read(Authentication, answer)
         code = answer.get("code") if is_valid is False else None
-        if not isinstance(code, str) or code in CALL_CODES:
+        if not is_code(code):
             raise unusable("'valid' is missing, or a refusal has no code")
         raise CallFailure(code, "the server does not accept this request code", status=200)
 
@@ -168,6 +169,8 @@ class SignetClient:
 
         Returns the JSON of an answer of the status `success`, None if it has no content.
         """
+        if not re.fullmatch("[A-Z]+", method):
+            raise ValueError("a method is a word of capital letters")
         path = "/v1/" + "/".join(escape(segment) for segment in segments)
         return self._connector.call(method, path, body, success)
 

@@ -123,6 +123,32 @@ class AnswerTests(unittest.TestCase):
                 self.assertEqual(peer.connections, 1)
         self.assertGreater(len(ANSWERS["cases"]), 90)
 
+    def test_a_chunk_of_a_negative_size_does_not_make_it_longer(self):
+        head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n"
+        with Peer(head, *[bytes(65_536)] * 64, hold=True) as peer:
+            with self.assertRaises(signet.CallFailure) as caught:
+                client(peer.port, longest_answer=1000, timeout=5).registration(ID)
+        self.assertEqual(caught.exception.code, "unusable-answer")
+        self.assertIn("too long", caught.exception.message)
+
+    def test_a_refusal_does_not_repeat_the_key(self):
+        body = json.dumps({"status": 403, "title": "no", "code": "refused", "scope": f"x {KEY}",
+                           "requirement": KEY}).replace("sgk_", "\\u0073gk_").encode()
+        head = "HTTP/1.1 403 No\r\nContent-Type: application/problem+json\r\nContent-Length: "
+        with Peer(f"{head}{len(body)}\r\n\r\n".encode() + body) as peer:
+            with self.assertRaises(signet.CallFailure) as caught:
+                client(peer.port).registration(ID)
+        self.assertEqual(caught.exception.details, {"scope": "x sgk_…", "requirement": "sgk_…"})
+
+    def test_the_code_of_a_request_that_is_refused_has_the_form_of_one(self):
+        for code in (KEY.replace("sgk_", "\\u0073gk_"), "two words", "", "A", "no-answer"):
+            body = f'{{"valid": false, "code": "{code}"}}'.encode()
+            head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
+            with Peer(f"{head}{len(body)}\r\n\r\n".encode() + body) as peer:
+                with self.assertRaises(signet.CallFailure) as caught:
+                    client(peer.port).verify_request("Signet x", "GET", "/")
+            self.assertEqual(caught.exception.code, "unusable-answer")
+
     def judge(self, case, failure):
         found = {
             "expected": failure.code, "status": failure.status, "message": failure.message,
@@ -245,6 +271,11 @@ class SentTests(unittest.TestCase):
         for name in ("", None, 7, b"alice", "\ud800"):
             with self.assertRaises(ValueError):
                 one.registrations(name)
+
+    def test_a_method_is_a_word(self):
+        for method in ("", "get", "GET /x HTTP/1.1\r\nX: y\r\n", "GET ", "GET\n"):
+            with self.assertRaises(ValueError):
+                client(1).call(method, "x")
 
     def test_a_server_below_a_path(self):
         for path in ("/signet", "/signet/"):
