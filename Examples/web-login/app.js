@@ -51,6 +51,7 @@ class Call {
   renew(session) {
     this.fresh = randomBytes(32).toString('base64url')
     this.cookie = this.fresh
+    this.session = session
     session.token = randomBytes(32).toString('base64url')
     sessions.set(this.fresh, session)
     return session
@@ -97,8 +98,9 @@ const slowDown = (call) => call.page(429, 'Too many attempts. Please wait a minu
 async function home(call) {
   const { session } = call
   if (session.user === undefined) return call.page(200, 'Sign in', forms(session))
-  if (session.signet && !await approval.isCurrent(session)) {
+  if (session.approved && !await approval.isCurrent(session)) {
     call.signOut()
+    await approval.signOut(session)
     return call.go('/')
   }
   return call.page(200, `Signed in as ${escape(session.user)}`,
@@ -114,7 +116,9 @@ function waiting(call) {
     + '<p>Approve it only if every character is the same.</p>'
     + form(session, '/approval/poll', 'I have approved it').replace('<form', '<form id="poll"')
     + form(session, '/approval/cancel', 'Cancel')
-    + '<script>setTimeout(() => document.getElementById("poll").submit(), 3000)</script>')
+    + '<script>const poll = document.getElementById("poll")\n'
+    + 'const timer = setTimeout(() => poll.requestSubmit(), 3000)\n'
+    + 'poll.onsubmit = () => { clearTimeout(timer); poll.querySelector("button").disabled = true }</script>')
 }
 
 const steps = {
@@ -124,6 +128,7 @@ const steps = {
       return call.page(401, 'Wrong account or password', forms(call.session))
     }
     await approval.cancel(call.session)
+    await approval.signOut(call.session)
     return call.signIn({}, account)
   },
 
@@ -148,17 +153,21 @@ const steps = {
     if (!/^\P{C}{1,128}$/u.test(name) || Buffer.byteLength(name) > 128) {
       return call.page(400, "Not an account's name", forms(call.session))
     }
-    await approval.begin(call.session, name, call.address)
+    // In a new session: who planted the cookie of this one would poll with it.
+    await approval.cancel(call.session)
+    call.signOut()
+    await approval.begin(call.renew({}), name, call.address)
     return call.go('/approval')
   },
 
   async '/approval/poll'(call) {
     const state = await approval.poll(call.session)
-    if (state === 'approved' && users.has(call.session.signet.account)) {
-      return call.signIn(call.session, call.session.signet.account)
-    }
     if (state === 'waiting') return call.go('/approval')
-    await approval.signOut(call.session)
+    if (state === 'approved') {
+      const { signet } = call.session
+      if (users.has(signet.account)) return call.signIn({ signet, approved: true }, signet.account)
+      await approval.signOut(call.session)
+    }
     return call.page(200, 'This sign-in has ended',
       `<p>It was not approved in time.</p>${forms(call.session)}`)
   },
@@ -182,6 +191,7 @@ async function answer(call) {
     return call.page(403, 'Not from a page of this application')
   }
   if (!Object.hasOwn(steps, url)) return call.page(404, 'There is no such page')
+  if (session.user !== undefined && url.startsWith('/approval')) return call.go('/')
   return steps[url](call, sent)
 }
 

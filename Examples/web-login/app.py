@@ -57,8 +57,11 @@ class Application(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         session = self.session()
-        length = min(int(self.headers.get("Content-Length") or 0), 4096)
-        sent = dict(urllib.parse.parse_qsl(self.rfile.read(length).decode("utf-8", "replace")))
+        length = self.headers.get("Content-Length") or "0"
+        if not length.isdecimal() or len(length) > 9:
+            return self.page(400, "Not a form of this application")
+        body = self.rfile.read(min(int(length), 4096))
+        sent = dict(urllib.parse.parse_qsl(body.decode("utf-8", "replace")))
         # Only a page that this browser was shown has its token.
         if not hmac.compare_digest(sent.get("token", "").encode(), session["token"].encode()):
             return self.page(403, "Not from a page of this application")
@@ -68,18 +71,22 @@ class Application(http.server.BaseHTTPRequestHandler):
         }
         if self.path not in steps:
             return self.page(404, "There is no such page")
+        if "user" in session and self.path.startswith("/approval"):
+            return self.go("/")
         try:
             return steps[self.path](session, sent)
         except CallFailure as failure:
             print("approval:", failure, file=sys.stderr, flush=True)
-            return self.page(503, "Devices cannot be asked now. Please use your password.", self.forms(session))
+            return self.page(503, "Devices cannot be asked now. Please use your password.",
+                             self.forms(sessions.get(self.cookie) or self.renew({})))
 
     def home(self, session):
         if "user" not in session:
             return self.page(200, "Sign in", self.forms(session))
         try:
-            if "signet" in session and not approval.is_current(session):
+            if "approved" in session and not approval.is_current(session):
                 sessions.pop(self.cookie, None)
+                approval.sign_out(session)
                 return self.go("/")
         except CallFailure:
             return self.page(503, "Your sign-in cannot be checked now. Please try again.")
@@ -100,6 +107,7 @@ class Application(http.server.BaseHTTPRequestHandler):
         if not has_password(sent.get("account", ""), sent.get("password", "")):
             return self.page(401, "Wrong account or password", self.forms(session))
         approval.cancel(session)
+        approval.sign_out(session)
         return self.sign_in({}, sent["account"])
 
     def sign_in(self, session, user):
@@ -131,7 +139,10 @@ class Application(http.server.BaseHTTPRequestHandler):
         name = sent.get("account", "").strip()
         if not 1 <= len(name.encode()) <= 128 or not name.isprintable():
             return self.page(400, "Not an account's name", self.forms(session))
-        approval.begin(session, name, self.client_address[0])
+        # In a new session: who planted the cookie of this one would poll with it.
+        approval.cancel(session)
+        sessions.pop(self.cookie, None)
+        approval.begin(self.renew({}), name, self.client_address[0])
         return self.go("/approval")
 
     def waiting(self, session):
@@ -142,15 +153,19 @@ class Application(http.server.BaseHTTPRequestHandler):
             "<p>Approve it only if every character is the same.</p>"
             + form(session, "/approval/poll", "I have approved it").replace("<form", '<form id="poll"')
             + form(session, "/approval/cancel", "Cancel")
-            + '<script>setTimeout(() => document.getElementById("poll").submit(), 3000)</script>')
+            + '<script>const poll = document.getElementById("poll")\n'
+            "const timer = setTimeout(() => poll.requestSubmit(), 3000)\n"
+            'poll.onsubmit = () => { clearTimeout(timer); poll.querySelector("button").disabled = true }</script>')
 
     def poll(self, session, _):
         state = approval.poll(session)
-        if state == "approved" and session["signet"]["account"] in USERS:
-            return self.sign_in(session, session["signet"]["account"])
         if state == "waiting":
             return self.go("/approval")
-        approval.sign_out(session)
+        if state == "approved":
+            signed = session["signet"]
+            if signed["account"] in USERS:
+                return self.sign_in({"signet": signed, "approved": True}, signed["account"])
+            approval.sign_out(session)
         return self.page(200, "This sign-in has ended", "<p>It was not approved in time.</p>" + self.forms(session))
 
     def cancel(self, session, _):

@@ -189,6 +189,10 @@ class WebLogin:
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             titles = list(pool.map(lambda one: one.post("/approval/poll").title, others))
         self.assertEqual(titles.count("Signed in as alice"), 1, titles)
+        self.assertLessEqual(set(titles), {
+            "Signed in as alice", "This sign-in has ended", "Not from a page of this application", "Sign in"})
+        signed = others[titles.index("Signed in as alice")]
+        self.assertEqual(signed.get("/").title, "Signed in as alice")
 
     def test_the_password_still_works(self):
         browser = Browser(self.port)
@@ -253,6 +257,28 @@ class WebLogin:
         browser.get("/")
         browser.post("/approval", account="alice")
         self.assertEqual(self.shop.operation(first.operation).status, "CANCELED")
+
+    def test_a_planted_cookie_cannot_poll(self):
+        self.register()
+        planter, victim = Browser(self.port), Browser(self.port)
+        victim.cookie, victim.page = planter.cookie, planter.page
+        self.approve(victim)
+        self.assertNotEqual(victim.cookie, planter.cookie)
+        self.assertEqual(planter.post("/approval/poll").status, 403)
+        self.assertEqual(planter.get("/").title, "Sign in")
+        self.assertEqual(planter.post("/approval/poll").title, "This sign-in has ended")
+        self.assertEqual(victim.post("/approval/poll").title, "Signed in as alice")
+
+    def test_a_user_who_is_signed_in_polls_nothing(self):
+        self.register()
+        browser = self.approve()
+        self.assertEqual(browser.post("/approval/poll").title, "Signed in as alice")
+        for path in ("/approval/poll", "/approval", "/approval/cancel"):
+            self.assertEqual(browser.post(path, account="alice").title, "Signed in as alice")
+        self.assertEqual(self.pending(), [])
+        one, = self.active()
+        self.shop.block(one.registration)
+        self.assertEqual(browser.get("/").title, "Sign in")
 
     def test_a_sign_in_ends_with_its_device(self):
         self.register()
@@ -363,6 +389,12 @@ class Gate:
 
 class PythonTests(WebLogin, unittest.TestCase):
     language, suffix, command = "python", "py", [sys.executable, "-W", "error"]
+
+    def test_a_length_that_is_none_is_refused(self):
+        for length in (b"-5", b"x", b"+5", b"9" * 5000):
+            with socket.create_connection(("127.0.0.1", self.port), timeout=10) as sock:
+                sock.sendall(b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: " + length + b"\r\n\r\n")
+                self.assertIn(b" 400 ", sock.recv(100), length)
 
 
 class JavaScriptTests(WebLogin, unittest.TestCase):
