@@ -39,7 +39,7 @@ package final class Program {
     private var signals: Signals?
     private var idle: Timer?
     private var idleExit: Duration?
-    /// Whether nobody has said how long the daemon stays.
+    /// Whether the administrator has not set `daemon.idle-exit`.
     private var isIdleExitDefault = true
     /// Whether the idle time is over, so that the daemon stops as soon as no server request is
     /// pending.

@@ -27,7 +27,7 @@ final class Vaults {
     private let thread: SideThread
     /// Whether the TPM has been used since the last `rest()`.
     private var isTPMInUse = false
-    /// Whether the TPM's last call since then succeeded, so that nobody need ask whether it works.
+    /// Whether the TPM's last call since then succeeded, so that it need not be checked again.
     private var isTPMKnownToWork = false
     /// Whether the TPM has been used since the daemon started.
     private var wasTPMInUse = false

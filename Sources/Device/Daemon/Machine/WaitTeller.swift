@@ -7,7 +7,7 @@ import MainContext
 /// A task that a request starts inherits its teller, which says nothing once the answer is sent.
 @ServiceActor
 final class WaitTeller {
-    /// The teller of the request that the current task belongs to; nil if nobody is to be told.
+    /// The teller of the request that the current task belongs to; nil if its client is told nothing.
     @TaskLocal static var current: WaitTeller?
 
     /// How long the TPM may take without a word.

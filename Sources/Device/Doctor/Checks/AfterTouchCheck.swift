@@ -91,7 +91,7 @@ struct AfterTouchCheck {
     }
 
     /// Whether a line takes the password that pam_mount asks for, and no line before pam_mount asks:
-    /// if pam_mount asked no more, nobody would, and no password were right.
+    /// if pam_mount stopped asking, no line would ask, and no password would work.
     private func isNeeded(on service: String) -> Bool {
         let lines = stacks.chain(of: service, type: .auth).handlers
         guard let place = lines.firstIndex(where: { $0.module == "pam_mount" }) else {
