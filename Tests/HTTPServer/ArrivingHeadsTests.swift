@@ -113,4 +113,21 @@ struct ArrivingHeadsTests {
         #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4") || answer.hasPrefix("HTTP/1.1 5"))
         await server.stop(within: .seconds(1))
     }
+
+    @Test("leaves nothing behind", arguments: heads)
+    func released(request: String, status: Int) async throws {
+        final class Held: Sendable {}
+        weak var left: Held?
+        do {
+            let held = Held()
+            left = held
+            let server = try HTTPServer(Self.configuration()) { request in
+                withExtendedLifetime(held) {}
+                return await echo(request)
+            }
+            for _ in 0..<3 { _ = try exchange(server.port, request) }
+            await server.stop(within: .seconds(1))
+        }
+        #expect(left == nil)
+    }
 }

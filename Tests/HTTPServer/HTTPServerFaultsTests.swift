@@ -312,6 +312,26 @@ struct HTTPServerFaultsTests {
         await server.stop(within: .seconds(1))
     }
 
+    @Test(
+        "does not end the server through clients that go in the middle, nor its stop",
+        arguments: [
+            "", "GET / HT", "GET / HTTP/1.1\r\nHo", post + "Content-Length: 10\r\n\r\nabc",
+            post + "Content-Length: 3\r\nExpect: 100-continue\r\n\r\n",
+            String(repeating: "GET / HTTP/1.1\r\n\(host)\r\n", count: 50),
+            "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0\u{1}", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        ])
+    func gone(request: String) async throws {
+        for _ in 0..<5 {
+            let server = try HTTPServer(local(), handler: echo)
+            for _ in 0..<20 {
+                let connection = try RawConnection(port: server.port)
+                connection.send(request)
+            }
+            try expectService(server)
+            await server.stop(within: .milliseconds(50))
+        }
+    }
+
     @Test("does not change what is read from a head that comes byte by byte")
     func bytes() async throws {
         let server = try HTTPServer(local(), handler: echo)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CGnuTLS
 import CMicrohttpd
-import Dispatch
 import Glibc
 import Synchronization
 
@@ -21,6 +20,8 @@ final class ArrivingHeads: Sendable {
         /// The address of the `MHD_Connection`; only `thread` may use it.
         let connection: UInt
         let thread: pthread_t
+        /// Whether it was answered here. It is kept until the library has finished with it.
+        var isAnswered = false
 
         var pointer: OpaquePointer? { unsafe OpaquePointer(bitPattern: connection) }
 
@@ -32,9 +33,6 @@ final class ArrivingHeads: Sendable {
     }
 
     private let heads = Mutex<[ObjectIdentifier: Head]>([:])
-    private let answered = Mutex<Set<ObjectIdentifier>>([])
-    /// The requests answered here that the library has not finished with.
-    private let unfinished = DispatchGroup()
 
     /// Notes a request whose request line has arrived, on the thread that serves it.
     func add(_ exchange: Exchange, on connection: OpaquePointer) {
@@ -45,7 +43,9 @@ final class ArrivingHeads: Sendable {
 
     /// Removes a request whose head was passed on.
     func remove(_ exchange: Exchange) {
-        _ = heads.withLock { $0.removeValue(forKey: exchange.key) }
+        heads.withLock { heads in
+            if heads[exchange.key]?.isAnswered == false { heads[exchange.key] = nil }
+        }
     }
 
     /// Removes the requests of a connection that the library is about to free.
@@ -69,30 +69,22 @@ final class ArrivingHeads: Sendable {
 
     /// Removes a request that has ended, whether its head was passed on or not.
     func end(_ exchange: Exchange) {
-        remove(exchange)
-        if answered.withLock({ $0.remove(exchange.key) }) != nil { unfinished.leave() }
+        _ = heads.withLock { $0.removeValue(forKey: exchange.key) }
     }
-
-    /// Waits until the library has finished with the requests that were answered here, for a second
-    /// at most.
-    ///
-    /// Their clients have the answer before the library has made its own, and libmicrohttpd 0.9.75
-    /// crashes if it is stopped in between.
-    func settle() { _ = unfinished.wait(timeout: .now() + 1) }
 
     /// Answers a request of this thread that the library is about to answer, if `line`, a message of
     /// the library, reports one.
     func answerRefused(_ line: String) {
         guard let status = Self.status(line) else { return }
         let thread = pthread_self()
-        let found = heads.withLock { heads in
-            heads.values.first(where: {
-                pthread_equal($0.thread, thread) != 0 && $0.isComplete
-            })
+        let found = heads.withLock { heads -> Head? in
+            let found = heads.values.first {
+                pthread_equal($0.thread, thread) != 0 && !$0.isAnswered && $0.isComplete
+            }
+            if let found { heads[found.exchange.key]?.isAnswered = true }
+            return found
         }
         guard let found, let pointer = unsafe found.pointer else { return }
-        remove(found.exchange)
-        if answered.withLock({ $0.insert(found.exchange.key).inserted }) { unfinished.enter() }
         unsafe send(found.exchange.response(toUnread: status), instead: pointer)
     }
 

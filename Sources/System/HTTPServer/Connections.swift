@@ -73,11 +73,17 @@ final class Connections: Sendable {
         /// The number of open connections of each IPv6 site that has any.
         var sites: [PeerNetwork: Int] = [:]
         var figures = ConnectionFigures()
+        /// How many the library has not closed: the open ones, and those that made room.
+        var unclosed = 0
+        /// Whether no more are accepted.
+        var isEnding = false
     }
 
     private let limit: Int
     private let networkLimit: Int
     private let state = Mutex(State())
+    /// Signalled when the library has closed the last one, while the end is awaited.
+    private let ended = DispatchSemaphore(value: 0)
 
     /// Creates an empty list for `limit` connections, of one network at most `networkLimit`; 0
     /// stands for no limit of networks.
@@ -92,9 +98,10 @@ final class Connections: Sendable {
     /// of its network, its site, or all.
     ///
     /// Returns false if there is none that could be closed, because requests are being handled on
-    /// all of them.
+    /// all of them, and after `end`.
     func makeRoom(for network: PeerNetwork) -> Bool {
         state.withLock { state in
+            guard !state.isEnding else { return false }
             if networkLimit > 0, let own = state.open[network], own.count >= networkLimit,
                 !state.shed(1, of: own)
             {
@@ -114,10 +121,40 @@ final class Connections: Sendable {
         }
     }
 
-    func add(_ connection: Connection) { state.withLock { $0.add(connection) } }
+    func add(_ connection: Connection) {
+        state.withLock { state in
+            state.add(connection)
+            state.unclosed += 1
+            if state.isEnding { _ = shutdown(connection.descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
 
-    /// Removes a connection; its descriptor is not used after that.
-    func remove(_ connection: Connection) { state.withLock { $0.remove(connection) } }
+    /// Removes a connection that the library closes; its descriptor is not used after that.
+    func remove(_ connection: Connection) {
+        state.withLock { state in
+            state.remove(connection)
+            state.unclosed -= 1
+            if state.unclosed == 0, state.isEnding { ended.signal() }
+        }
+    }
+
+    /// Accepts no more connections, ends all that are open, and waits until the library has closed
+    /// them, for two seconds at most.
+    ///
+    /// What is being sent is sent: at first they only stop to be read, and those that are left after
+    /// a second are cut. May be called once.
+    func end() {
+        for direction in [SHUT_RD, SHUT_RDWR] {
+            let isEmpty = state.withLock { state in
+                state.isEnding = true
+                for connection in state.open.values.joined() {
+                    _ = shutdown(connection.descriptor, Int32(direction))
+                }
+                return state.unclosed == 0
+            }
+            if isEmpty || ended.wait(timeout: .now() + 1) == .success { return }
+        }
+    }
 
     /// Shuts down overdue connections; the library then sees the end of the stream and closes them.
     ///

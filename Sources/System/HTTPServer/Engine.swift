@@ -136,7 +136,7 @@ final class Engine: Sendable {
             return (state.daemon.take(), state.running)
         }
         for exchange in running.values { exchange.abandon() }
-        arriving.settle()
+        connections.end()
         guard let daemon, let pointer = unsafe OpaquePointer(bitPattern: daemon) else { return }
         unsafe MHD_stop_daemon(pointer)
         unsafe Unmanaged.passUnretained(self).release()

@@ -103,6 +103,7 @@ private let targetCallback:
 // SAFETY: the target lies in the library's buffer, which the library itself is about to change in
 // the same way: it replaces the question mark by NUL, and then reads up to the next NUL.
 private func hideQuery(of target: UnsafePointer<CChar>?) {
+    // One behind a NUL stays, in a target that is refused; see `ArrivingHeads.forget`.
     guard let target = unsafe target, let mark = unsafe strchr(target, 0x3f) else { return }
     unsafe mark[1] = 0
 }
