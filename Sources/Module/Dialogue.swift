@@ -26,12 +26,14 @@ struct Dialogue {
     /// The time for the daemon's first answer where no password can be typed meanwhile: a daemon
     /// that starts on a busy machine needs some, and one that stands still gives none.
     private static let firstAnswerMilliseconds: UInt32 = 15_000
-    /// The time after which a password can be typed, where that is possible; the first answer may
-    /// then take all the time that the login has.
+    /// The time after which a password can be typed, where that is possible.
     private static let lineMilliseconds: UInt32 = 2_000
+    /// How many times the user's time the first answer may take where a password can be typed
+    /// meanwhile: 90 seconds by default, which systemd allows a start.
+    private static let startFactor: UInt32 = 3
 
-    /// Creates a dialogue that gives the user this many milliseconds; `place` says where a password may be typed and where the request comes
-    /// from.
+    /// Creates a dialogue that gives the user this many milliseconds, 170,000 at the most; `place`
+    /// says where a password may be typed and where the request comes from.
     init(_ application: Application, login: Login, milliseconds: UInt32, place: PromptContext) {
         self.application = application
         self.login = login
@@ -53,11 +55,14 @@ struct Dialogue {
     ) throws(LoginFailure) -> Assertion {
         let limit =
             place.terminal == nil ? Dialogue.firstAnswerMilliseconds : Dialogue.lineMilliseconds
+        // Until when an answer is awaited: the first one, and then what the user has time for.
+        var end = deadline
         if try !awaitAnswer(of: daemon, until: deadline.within(milliseconds: limit)) {
             preparations = 1
             guard place.terminal != nil, try show(Notice(.preparing)), line != nil else {
                 throw .silent("signetd did not answer")
             }
+            end = Deadline(milliseconds: milliseconds * Dialogue.startFactor - limit)
         }
         var hasAnswered = false
         var isPrepared = false
@@ -75,12 +80,11 @@ struct Dialogue {
             }
             if let answer = received {
                 // Not for what a process that was stopped reads after its time.
-                if !isPrepared, answer.setsClock(isFirst: !hasAnswered),
-                    deadline.millisecondsLeft > 0
-                {
+                if !isPrepared, answer.setsClock(isFirst: !hasAnswered), end.millisecondsLeft > 0 {
                     deadline = Deadline(milliseconds: milliseconds)
                 }
                 hasAnswered = true
+                end = deadline
                 let assertion = try take(answer, daemon: daemon)
                 if !isPrepared, assertion != nil || answer.isTouchNotice {
                     isPrepared = true
@@ -89,11 +93,11 @@ struct Dialogue {
                 if let assertion { return assertion }
                 continue
             }
-            guard deadline.millisecondsLeft > 0 else {
+            guard end.millisecondsLeft > 0 else {
                 guard hasAnswered else { throw .silent("signetd did not answer") }
                 throw .timeUp(mismatches: mismatches)
             }
-            try wait(for: daemon)
+            try wait(for: daemon, until: end)
         }
     }
 
@@ -174,12 +178,14 @@ struct Dialogue {
         return try signals.wait(for: daemon.descriptor, until: deadline)
     }
 
-    private mutating func wait(for daemon: ModuleConnection) throws(LoginFailure) {
+    private mutating func wait(
+        for daemon: ModuleConnection, until end: Deadline
+    ) throws(LoginFailure) {
         guard let line else {
-            _ = try awaitAnswer(of: daemon, until: deadline)
+            _ = try awaitAnswer(of: daemon, until: end)
             return
         }
-        let left = deadline.millisecondsLeft
+        let left = end.millisecondsLeft
         switch line.wait(for: daemon.descriptor, milliseconds: left) {
         case .none: return
         case .suspended: throw .suspended
