@@ -110,6 +110,18 @@ struct DaemonFaultTests {
         #expect(run.code == .noService)
     }
 
+    @Test("word of the TPM is passed on once, also where no touch is needed")
+    func slowTPM() throws {
+        let word = DaemonStep.send(.notice(Notice(.tpm)))
+        let done = DaemonStep.send(.done(DoneAnswer()))
+        for words in [["enable"], ["disable"], ["list"]] {
+            let run = try signet(
+                words + ["--account", "alice"], [[.receive, word, word, done]])
+            #expect(run.code == .done)
+            #expect(run.errors.ranges(of: "waiting for the TPM").count == 1)
+        }
+    }
+
     @Test(
         "a connection that is closed early is reported",
         arguments: [[], [.receive]] as [[DaemonStep]])

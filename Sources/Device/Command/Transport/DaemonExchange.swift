@@ -65,6 +65,7 @@ struct DaemonExchange {
         // The first `preparing` notice only proves that the daemon is there; it is shown the second
         // time, which means that preparing takes long.
         var isPreparing = false
+        var isWaiting = false
         var isHeard = false
         while true {
             let answer: Answer
@@ -90,6 +91,11 @@ struct DaemonExchange {
             case .denial(let denial): throw .denied(denial, account: request.account ?? .none)
             case .notice(let notice) where notice.kind == .preparing && !isPreparing:
                 isPreparing = true
+                limit = limitBetween
+            // A request without a touch has no other notice.
+            case .notice(let notice) where notice.kind == .tpm && !awaitsTouch:
+                if !isWaiting, let text = notice.text { environment.complain(text) }
+                isWaiting = true
                 limit = limitBetween
             default:
                 asked = answer.serverAsked(before: asked)

@@ -191,7 +191,9 @@ final class ClientConnection {
         var teller: WaitTeller?
         if request.rule.touch != nil {
             giveSign(after: ClientConnection.firstSign, another: true)
-            teller = WaitTeller { [weak self] in self?.tellWait($0) }
+        }
+        if request.rule.touch != nil || request.rule.proof == .password {
+            teller = WaitTeller { [weak self] in self?.tellWait($0, isRepeated: $1) }
         }
         lastNotice = nil
         self.request = onService { [self] in
@@ -214,8 +216,8 @@ final class ClientConnection {
     }
 
     /// Sends a notice about a wait, unless it was the last thing that the client was told.
-    private func tellWait(_ notice: Notice) {
-        if notice.kind != lastNotice { post(.notice(notice)) }
+    private func tellWait(_ notice: Notice, isRepeated: Bool) {
+        if isRepeated || notice.kind != lastNotice { post(.notice(notice)) }
     }
 
     /// Schedules a `preparing` notice, and another one after it if `another` is true.

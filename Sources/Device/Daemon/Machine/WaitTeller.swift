@@ -2,7 +2,8 @@
 import LoginProtocol
 import MainContext
 
-/// Tells the client of the request in progress when the TPM is what it waits for.
+/// Tells the client of the request in progress when the TPM is what it waits for, and again while
+/// it does, so that the client goes on waiting.
 ///
 /// A task that a request starts inherits its teller, which says nothing once the answer is sent.
 @ServiceActor
@@ -11,23 +12,65 @@ final class WaitTeller {
     @TaskLocal static var current: WaitTeller?
 
     /// How long the TPM may take without a word.
-    private static let patience = Duration.seconds(1)
-
-    private var tell: ((Notice) -> Void)?
+    private let patience: Duration
+    /// After how long it is said again; shorter than any client waits.
+    private let interval: Duration
+    private var tell: ((_ notice: Notice, _ isRepeated: Bool) -> Void)?
+    private var timer: Timer?
+    /// The work that is waited for.
+    private var works = 0
+    /// When the TPM was first waited for, or the client was last told again.
+    private var lastWord: ContinuousClock.Instant?
 
     /// Creates a teller that passes notices to `tell` until `end()`.
-    init(_ tell: @escaping (Notice) -> Void) { self.tell = tell }
+    ///
+    /// Those that are not repeated are for clients that were told something else since the last.
+    init(
+        patience: Duration = .seconds(1), interval: Duration = .seconds(20),
+        _ tell: @escaping (_ notice: Notice, _ isRepeated: Bool) -> Void
+    ) {
+        self.patience = patience
+        self.interval = interval
+        self.tell = tell
+    }
 
     /// Says nothing from now on.
     func end() { tell = nil }
 
-    /// Waits for work of the TPM, and says so if it takes long.
+    /// Waits for work of the TPM, and says so if it takes long, or if all of it together does.
     static func during<Value, Failure>(
         _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         guard let teller = current else { return try await work() }
-        let timer = Timer(after: patience) { teller.tell?(Notice(.tpm)) }
-        defer { timer.cancel() }
+        teller.begin()
+        defer { teller.finish() }
         return try await work()
+    }
+
+    private func begin() {
+        works += 1
+        if lastWord == nil { lastWord = .now }
+        if isDue { speak() }
+        if works == 1 { watch() }
+    }
+
+    private func finish() {
+        works -= 1
+        if works == 0 { timer?.cancel() }
+    }
+
+    private func watch() {
+        timer = Timer(after: patience) { [weak self] in
+            self?.speak()
+            self?.watch()
+        }
+    }
+
+    private var isDue: Bool { lastWord.map { $0 + interval <= .now } ?? false }
+
+    private func speak() {
+        let isRepeated = isDue
+        if isRepeated { lastWord = .now }
+        tell?(Notice(.tpm), isRepeated)
     }
 }
