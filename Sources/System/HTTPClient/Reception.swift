@@ -19,7 +19,9 @@ final class Reception {
     ///
     /// What libcurl says of that depends on its version: newer ones wait for TLS.
     private(set) var hasConnected = false
-    private var sockets: [Int32] = []
+    /// The sockets made for this request; libcurl may have closed them, and their numbers may be
+    /// those of other files.
+    private var sockets: [(number: Int32, identity: UInt64)] = []
     let cancelled: CancelFlag
 
     init(_ configuration: ClientConfiguration, cancelled: CancelFlag) {
@@ -41,13 +43,18 @@ final class Reception {
         let socket = OutgoingSocket(family: family, type: type, protocol: `protocol`)
         if socket.isExhausted { isExhausted = true }
         let number = socket.release()
-        if let number { sockets.append(number) }
+        if let number, let identity = OutgoingSocket.identity(number) {
+            sockets.append((number, identity))
+        }
         return number
     }
 
     /// Sets `hasConnected` if one of the sockets is connected; libcurl calls it after each step.
     func lookForConnection() {
-        if !hasConnected { hasConnected = sockets.contains(where: OutgoingSocket.isConnected) }
+        guard !hasConnected else { return }
+        hasConnected = sockets.contains {
+            OutgoingSocket.isConnected($0.number, identity: $0.identity)
+        }
     }
 
     /// Parses a header line; returns false to abort the transfer if it is malformed or exceeds the

@@ -50,8 +50,16 @@ package struct OutgoingSocket: ~Copyable {
         }
     }
 
-    /// Whether a socket is connected to a peer (getpeername(2)).
-    package static func isConnected(_ number: Int32) -> Bool {
+    /// What no other socket has that is open at the same time (fstat(2)); nil for no descriptor.
+    package static func identity(_ number: Int32) -> UInt64? {
+        var status = stat()
+        return unsafe fstat(number, &status) == 0 ? UInt64(status.st_ino) : nil
+    }
+
+    /// Whether a descriptor is still the socket with this identity, and connected to a peer
+    /// (getpeername(2)).
+    package static func isConnected(_ number: Int32, identity: UInt64) -> Bool {
+        guard self.identity(number) == identity else { return false }
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return unsafe withUnsafeMutablePointer(to: &address) { address in
