@@ -131,10 +131,9 @@ struct RelayFrameTests {
         .attestation(RelayAttestationChallenge(credential: [1, 2], seed: [3])),
     ]
 
-    private static var frames: [(frame: Bytes, isRequest: Bool)] {
+    private static let frames: [(frame: Bytes, isRequest: Bool)] =
         requests.compactMap { try? $0.encoded() }.map { ($0, true) }
-            + answers.compactMap { try? $0.encoded() }.map { ($0, false) }
-    }
+        + answers.compactMap { try? $0.encoded() }.map { ($0, false) }
 
     private func accepts(_ frame: Bytes, isRequest: Bool) -> Bool {
         isRequest
