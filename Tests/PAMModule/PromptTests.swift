@@ -379,7 +379,7 @@ struct PromptTests {
         try terminal.sendLine("sudo echo in-side")
         let visit = try fixture.visit()
         _ = try visit.authenticate()
-        try terminal.send("\u{13}")
+        try terminal.stopOutput()
         try visit.send(.notice(Notice(.touch, scan: .press)))
         // The module has hung up before anything could be confirmed.
         #expect(try visit.hasEnded())

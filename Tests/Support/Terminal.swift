@@ -95,6 +95,22 @@ package final class Terminal: Sendable {
         }
     }
 
+    /// Presses ^S, and returns when the terminal takes no more output.
+    package func stopOutput() throws(TestFault) {
+        try send([19])
+        let number = unsafe open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC)
+        let slave = try Descriptor(number, "open", path)
+        let end = ContinuousClock.now + .patience
+        var request = pollfd(fd: slave.number, events: Int16(POLLOUT), revents: 0)
+        // The kernel handles the key a moment later, and reports nothing of it.
+        while unsafe poll(&request, 1, 0) > 0 {
+            guard ContinuousClock.now < end else {
+                throw .deadline(awaited: "stopped output", transcript: transcript)
+            }
+            _ = poll(nil, 0, 1)
+        }
+    }
+
     /// Presses a key together with Control.
     package func control(_ key: Key) throws(TestFault) { try send([key.rawValue]) }
 
