@@ -53,6 +53,30 @@ struct ConnectionLimitTests {
         await server.stop(within: .seconds(1))
     }
 
+    @Test("memory is given back once most of a crowd have gone, and not before")
+    func crowd() {
+        let connections = Connections(limit: 1_000, networkLimit: 0)
+        func add(_ count: Int) -> [Connection] {
+            (0..<count).map { _ in
+                let connection = Connection(descriptor: -1, peer: "192.0.2.1", within: 1)
+                connections.add(connection)
+                return connection
+            }
+        }
+        let few = add(255)
+        few.forEach(connections.remove)
+        #expect(!connections.hasCrowdLeft())
+        for _ in 0..<2 {
+            let all = add(400)
+            #expect(!connections.hasCrowdLeft())
+            all.prefix(299).forEach(connections.remove)
+            #expect(!connections.hasCrowdLeft())
+            all.suffix(101).forEach(connections.remove)
+            #expect(connections.hasCrowdLeft())
+            #expect(!connections.hasCrowdLeft())
+        }
+    }
+
     @Test("one with half a request makes room like a silent one")
     func slow() async throws {
         let server = try server(limit: 1)

@@ -4,6 +4,7 @@
 #ifndef SIGNET_CMICROHTTPD_H
 #define SIGNET_CMICROHTTPD_H
 
+#include <malloc.h>
 #include <microhttpd.h>
 #include <stdint.h>
 #include <stdio.h>
