@@ -49,9 +49,8 @@ cd /run
 
 # see DIRECTORY: the machine's, read-only, at the same path.
 see() {
-    mkdir -p ".$1"
-    mount --rbind "$1" ".$1"
-    mount -o remount,bind,ro ".$1"
+    [ -d ".$1" ] || mkdir -p ".$1"
+    mount -o rbind,ro "$1" ".$1"
 }
 
 over=
@@ -69,7 +68,8 @@ fi
 for entry in /bin /sbin /lib /lib32 /lib64 /libx32; do
     if [ -L "$entry" ]; then cp -a "$entry" .; elif [ -d "$entry" ]; then see "$entry"; fi
 done
-mkdir sys && mount --bind /sys sys && mount -o remount,bind,ro sys
+mkdir -p sys dev/pts dev/shm etc .etc/ours .etc/work
+mount -o bind,ro /sys sys
 mount -t cgroup2 cgroup2 sys/fs/cgroup
 mkdir sys/fs/cgroup/init.scope
 echo 0 >sys/fs/cgroup/init.scope/cgroup.procs
@@ -94,24 +94,13 @@ for directory in "$@"; do
 done
 
 # The machine's terminals: a test opens them outside, programs use them inside.
-mkdir -p dev/pts dev/shm
 mount --bind /dev/pts dev/pts
 mount -t tmpfs -o mode=1777 shm dev/shm
-mknod -m 666 dev/null c 1 3
-mknod -m 666 dev/zero c 1 5
-mknod -m 666 dev/full c 1 7
-mknod -m 666 dev/random c 1 8
-mknod -m 666 dev/urandom c 1 9
-mknod -m 666 dev/tty c 5 0
+cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty dev
 mknod -m 666 dev/ptmx c 5 2
-ln -s /proc/self/fd dev/fd
-ln -s /proc/self/fd/0 dev/stdin
-ln -s /proc/self/fd/1 dev/stdout
-ln -s /proc/self/fd/2 dev/stderr
 
 # Laid over the machine's, or a copy where that cannot be.
-mkdir -m 700 .etc
-mkdir etc .etc/ours .etc/work
+chmod 700 .etc
 if ! mount -t overlay -o "lowerdir=${over:+$over/etc:}/etc,upperdir=.etc/ours,workdir=.etc/work" \
     etc etc 2>/dev/null; then
     cp -a /etc .
@@ -119,15 +108,11 @@ if ! mount -t overlay -o "lowerdir=${over:+$over/etc:}/etc,upperdir=.etc/ours,wo
 fi
 mkdir -p proc home run/lock run/sudo run/signet run/dbus run/systemd/journal \
     run/systemd/sessions run/systemd/seats run/systemd/users \
-    var/log var/mail var/cache var/lib/sudo var/lib/dbus old
-mkdir -p root tmp var/tmp var/lib/signet
-# Others pass through /root, where a directory that is seen may be.
-chmod 711 root
-chmod 700 var/lib/signet
+    var/log var/mail var/cache var/lib/sudo var/lib/dbus var/lib/signet var/tmp tmp root old
 chmod 1777 tmp var/tmp
-ln -s /run var/run
-ln -s /run/lock var/lock
-touch run/utmp var/log/wtmp var/log/btmp var/log/lastlog
+ln -s /run /run/lock var
+for file in run/utmp var/log/wtmp var/log/btmp var/log/lastlog; do : >"$file"; done
+perl "${0%/*}/accounts.pl" # reads the accounts
 # Which virtual console the screen shows, where the kernel has any.
 echo tty1 >run/console
 if [ -e sys/class/tty/tty0/active ]; then
@@ -145,77 +130,49 @@ echo linux >/proc/sys/kernel/hostname
 # /etc, as we want it.
 cd /etc
 mv pam.d pam.debian
-rm -rf sudoers sudoers.d signet ssh profile.d nologin shadow- gshadow- passwd- group-
-# A fixture speaks English if nothing else is said.
-rm -f locale.conf default/locale
+# Without a locale, a fixture speaks English if nothing else is said.
+rm -rf sudoers sudoers.d signet ssh profile.d nologin shadow- gshadow- passwd- group- locale.conf \
+    default/locale
 mkdir -m 755 pam.d signet
 mkdir -m 750 sudoers.d
 echo linux >hostname
 echo '127.0.0.1 localhost linux' >hosts
 printf '%s: files\n' passwd group shadow gshadow hosts >nsswitch.conf
 
-passwords=
-homes=
-while read -r name uid password && [ -n "$name" ]; do
-    passwords="$passwords$name:$password
-"
-    if [ "$uid" = 0 ]; then continue; fi
-    for table in passwd group; do
-        awk -F: -v name="$name" -v id="$uid" '$1 != name && $3 != id' $table >$table.new
-        mv $table.new $table
-    done
-    echo "$name:x:$uid:$uid:$name of the fixture:/home/$name:/bin/bash" >>passwd
-    echo "$name:x:$uid:" >>group
-    homes="$homes $name"
-done
-awk -F: '{ print $1 ":*:19000:0:99999:7:::" }' passwd >shadow
-awk -F: '{ print $1 ":*::" }' group >gshadow
-chown root:shadow shadow gshadow
-chmod 640 shadow gshadow
-printf '%s' "$passwords" | chpasswd -c SHA512 -s 1000
-rm -f passwd- group- shadow- gshadow-
-passwords=
-
-for name in root $homes; do
-    home=/home/$name
-    if [ "$name" = root ]; then home=/root; fi
-    mkdir -p "$home"
-    echo "PS1='\\u@linux\\$ '" >"$home/.bashrc"
-    echo '. ~/.bashrc' >"$home/.profile"
-    touch "$home/.hushlogin"
-    chown "$name:" "$home" "$home/.bashrc" "$home/.profile" "$home/.hushlogin"
-done
-
-cat >sudoers <<'EOF'
-Defaults env_reset, use_pty, !mail_badpass
-Defaults secure_path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-Defaults timestamp_timeout=0, lecture=never
-root ALL=(ALL:ALL) ALL
-alice ALL=(ALL:ALL) ALL
-EOF
+printf '%s\n' \
+    'Defaults env_reset, use_pty, !mail_badpass' \
+    'Defaults secure_path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"' \
+    'Defaults timestamp_timeout=0, lecture=never' \
+    'root ALL=(ALL:ALL) ALL' \
+    'alice ALL=(ALL:ALL) ALL' \
+    >sudoers
 chmod 440 sudoers
 
-cat >pam.d/common-auth <<'EOF'
-auth [success=1 default=ignore] pam_unix.so nodelay try_first_pass
-auth requisite pam_deny.so
-auth required pam_permit.so
-EOF
+printf '%s\n' \
+    'auth [success=1 default=ignore] pam_unix.so nodelay try_first_pass' \
+    'auth requisite pam_deny.so' \
+    'auth required pam_permit.so' \
+    >pam.d/common-auth
 echo 'account required pam_unix.so' >pam.d/common-account
 echo 'password required pam_unix.so sha512' >pam.d/common-password
-echo 'session required pam_unix.so' >pam.d/common-session
-cp pam.d/common-session pam.d/common-session-noninteractive
-cat >pam.d/sudo <<'EOF'
-@include common-auth
-@include common-account
-@include common-session-noninteractive
-EOF
-cat >pam.d/login <<'EOF'
-@include common-auth
-@include common-account
-@include common-session
-@include common-password
-EOF
-{ echo 'auth sufficient pam_rootok.so'; cat pam.d/login; } >pam.d/su
+for name in common-session common-session-noninteractive; do
+    echo 'session required pam_unix.so' >pam.d/$name
+done
+printf '%s\n' \
+    '@include common-auth' \
+    '@include common-account' \
+    '@include common-session-noninteractive' \
+    >pam.d/sudo
+printf '%s\n' \
+    '@include common-auth' \
+    '@include common-account' \
+    '@include common-session' \
+    '@include common-password' \
+    >pam.d/login
+{
+    echo 'auth sufficient pam_rootok.so'
+    while read -r line; do echo "$line"; done <pam.d/login
+} >pam.d/su
 for type in auth account password session; do echo "$type required pam_deny.so"; done >pam.d/other
 
 cd /
