@@ -120,13 +120,7 @@ test: ## run all tests (as root: they need private mounts)
 	@# The module's compiler uses one processor for most of its time, and the network none.
 	@$(MAKE) --no-print-directory -j4 module test-programs test-other-debian test-build
 	$(FORGET_CELLS)
-	@# Beside the others, which wait more than they work; what it says comes behind what they say.
-	@$(AS_ROOT) nice -n 5 Tests/OtherDebian/run > .build/tmp/other-debian.said 2>&1 & other=$$!; \
-		trap 'kill $$other' INT TERM; status=0; \
-		$(RUN_TESTS) || status=$$?; \
-		wait $$other || status=$$?; \
-		cat .build/tmp/other-debian.said; \
-		exit $$status
+	$(RUN_TESTS)
 
 test-build:
 	$(SWIFT_BUILD) --build-tests
@@ -160,14 +154,9 @@ check: build format-check graph-check ## run all checks that a change must pass
 	checks/security
 	checks/languages
 	$(SWIFT_BUILD) --build-tests
+	@$(AS_ROOT) Tests/OtherDebian/root .build/other-debian
 	$(FORGET_CELLS)
-	@# Beside the others, which wait more than they work; what it says comes behind what they say.
-	@$(AS_ROOT) nice -n 5 Tests/OtherDebian/run > .build/tmp/other-debian.said 2>&1 & other=$$!; \
-		trap 'kill $$other' INT TERM; status=0; \
-		$(RUN_TESTS) || status=$$?; \
-		wait $$other || status=$$?; \
-		cat .build/tmp/other-debian.said; \
-		exit $$status
+	$(RUN_TESTS)
 	checks/programs
 	$(SWIFT_BUILD) -c release --build-tests -Xswiftc -enable-testing
 	$(RUN_TESTS) -c release
