@@ -147,13 +147,14 @@ final class Connections: Sendable {
     /// Accepts no more connections, ends all that are open, and waits until the library has closed
     /// them, for two seconds at most.
     ///
-    /// What is being sent is sent: at first they only stop to be read, and those that are left after
-    /// a second are cut. May be called once.
+    /// What is answered is sent: at first they only stop to be read, once the answer is with the
+    /// library, which closes them after it. Those that are left after a second are cut.
     func end() {
         for direction in [SHUT_RD, SHUT_RDWR] {
             let isEmpty = state.withLock { state in
                 state.isEnding = true
-                for connection in state.open.values.joined() {
+                for connection in state.open.values.joined()
+                where direction == SHUT_RDWR || connection.waitingSince != nil {
                     _ = shutdown(connection.descriptor, Int32(direction))
                 }
                 return state.unclosed == 0
