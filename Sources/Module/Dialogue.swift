@@ -22,6 +22,8 @@ struct Dialogue {
     private var mismatches: UInt8 = 0
     /// How often the daemon has reported that it is preparing; only the second report is shown.
     private var preparations: UInt8 = 0
+    /// The last notice that was shown; word of a TPM is shown once, however often it comes.
+    private var lastShown: NoticeKind?
 
     /// The time for the daemon's first answer where no password can be typed meanwhile: a daemon
     /// that starts on a busy machine needs some, and one that stands still gives none.
@@ -138,7 +140,10 @@ struct Dialogue {
             preparations = min(preparations, 2) + 1
             guard preparations == 2 else { return false }
         }
-        guard let text = text(of: notice) else { return false }
+        guard notice.kind != .tpm || lastShown != .tpm, let text = text(of: notice) else {
+            return false
+        }
+        lastShown = notice.kind
         // After a scan the daemon asks for the next one at once.
         line?.makeRoom(beforeMore: notice.kind == .noMatch || notice.kind == .retry)
         let isShown = application.show(text)

@@ -62,6 +62,22 @@ import Testing
         #expect(ContinuousClock.now - begun >= .milliseconds(20))
     }
 
+    @Test("is not said of short work after a rest, as while a finger is awaited")
+    @ServiceActor
+    func rested() async throws {
+        let told = Told()
+        let teller = WaitTeller(patience: .milliseconds(10), interval: .milliseconds(20)) {
+            told.hear($0, isRepeated: $1)
+        }
+        try await WaitTeller.$current.withValue(teller) {
+            for _ in 0..<3 {
+                await WaitTeller.during {}
+                try await Timer.sleep(for: .milliseconds(40))
+            }
+        }
+        #expect(told.words.isEmpty)
+    }
+
     @Test("is not said when the answer was sent, nor where nobody is told")
     @ServiceActor
     func ended() async throws {

@@ -92,11 +92,11 @@ struct DaemonExchange {
             case .notice(let notice) where notice.kind == .preparing && !isPreparing:
                 isPreparing = true
                 limit = limitBetween
-            // A request without a touch has no other notice.
+            // Who sends a request without a touch expects no notice of this kind.
             case .notice(let notice) where notice.kind == .tpm && !awaitsTouch:
                 if !isWaiting, let text = notice.text { environment.complain(text) }
                 isWaiting = true
-                limit = limitBetween
+                limit = max(limit, limitBetween)
             default:
                 asked = answer.serverAsked(before: asked)
                 let step: Step

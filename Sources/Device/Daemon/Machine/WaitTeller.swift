@@ -19,8 +19,10 @@ final class WaitTeller {
     private var timer: Timer?
     /// The work that is waited for.
     private var works = 0
-    /// When the TPM was first waited for, or the client was last told again.
+    /// When the TPM was first waited for after a rest, or the client was last told again.
     private var lastWord: ContinuousClock.Instant?
+    /// When the last work ended.
+    private var restedSince: ContinuousClock.Instant?
 
     /// Creates a teller that passes notices to `tell` until `end()`.
     ///
@@ -48,15 +50,19 @@ final class WaitTeller {
     }
 
     private func begin() {
+        // What a user takes between two works is not the TPM's time.
+        let isRested = works == 0 && restedSince.map { $0 + patience <= .now } ?? true
+        if isRested { lastWord = .now }
         works += 1
-        if lastWord == nil { lastWord = .now }
         if isDue { speak() }
         if works == 1 { watch() }
     }
 
     private func finish() {
         works -= 1
-        if works == 0 { timer?.cancel() }
+        guard works == 0 else { return }
+        timer?.cancel()
+        restedSince = .now
     }
 
     private func watch() {
