@@ -92,6 +92,9 @@ struct ManagedHomeTests {
             }
             usleep(50_000)
         }
+        guard terminal.transcript.hasSuffix("$ ") else {
+            throw TestFault.deadline(awaited: "a shell", transcript: terminal.transcript)
+        }
         // As sudo and lock screens find it.
         #expect(try use().succeeded)
         try terminal.sendLine("echo \"home: $(stat -c %U /home/hilda)\"; exit")

@@ -327,12 +327,13 @@ struct TerminalProgramTests {
         arguments: TerminalProgram.allCases)
     func daemonSilent(program: TerminalProgram) throws {
         shows(program.column, .daemonSilent)
-        try signet.installStacks(options: "timeout=2")
+        // Three times as long for its first word.
+        try signet.installStacks(options: "timeout=1")
         signet.suspend()
         let begun = ContinuousClock.now
         let terminal = try start(program)
         try terminal.expect(Self.silent)
-        #expect(ContinuousClock.now - begun < .seconds(4))
+        #expect(ContinuousClock.now - begun < .seconds(6))
         // A login reports the accepted password, which is not heard now.
         try passByPassword(program, on: terminal)
         signet.resume()
