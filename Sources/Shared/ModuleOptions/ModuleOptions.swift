@@ -9,7 +9,7 @@ import SignedFormats
 /// throws, and the module then does not serve the line, because an option that restricts logins may
 /// be misspelt.
 package struct ModuleOptions: Equatable, Sendable {
-    /// Seconds that a login may take, from 1 to 170; `timeout=`.
+    /// Seconds that the user has for the touch, from 1 to 170; `timeout=`.
     package internal(set) var timeoutSeconds: UInt32 = 30
     /// The number of scans that may fail to match, from 1 to 5; `max-tries=`.
     package internal(set) var maximumTries: UInt8 = 3
