@@ -181,8 +181,9 @@ final class Connections: Sendable {
     /// Their memory is free by then, and the allocator keeps it: with TLS, 9 KB each.
     func hasCrowdLeft() -> Bool {
         state.withLock { state in
-            guard state.peak >= Self.crowd, state.figures.open <= state.peak / 4 else { return false }
-            state.peak = state.figures.open
+            let open = state.figures.open
+            guard state.peak >= Self.crowd, open <= state.peak / 4 else { return false }
+            state.peak = open
             return true
         }
     }
