@@ -40,7 +40,8 @@ final class Login {
     /// Authenticates the user, and returns only if that succeeded.
     ///
     /// It blocks the application for up to the `timeout=` of the stack's line once the daemon has
-    /// answered, for up to three times as long before that, and again after each stop. It stores on the PAM handle what `SetCredentials` needs to know later.
+    /// answered, for up to three times as long before that, and again after each stop. It stores on
+    /// the PAM handle what `SetCredentials` needs to know later.
     ///
     /// - Throws: every other outcome, including a password typed instead of a touch.
     static func prove(
