@@ -42,7 +42,7 @@ import Testing
         }
         #expect(ContinuousClock.now - begun >= .milliseconds(60))
         #expect(told.words.first == false)
-        #expect(told.words.count { $0 } == 3)
+        #expect(told.words.count { $0 } >= 3)
     }
 
     @Test("is said where short work follows short work for long")
