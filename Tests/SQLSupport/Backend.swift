@@ -14,15 +14,45 @@ package enum Backend: String, CaseIterable, CustomStringConvertible {
     package var description: String { rawValue }
 
     /// An empty database of this kind.
-    package func make() throws -> TestDatabase {
+    package func make() throws -> TestDatabase { try make(like: nil) }
+
+    /// A database with these tables and no rows: a copy of one that was migrated once, as that takes
+    /// longer than most tests. All calls of a process name the same migrations.
+    package func make(_ migrations: [Migration]) async throws -> TestDatabase {
+        try make(like: try await Templates.shared.database(self, migrations))
+    }
+
+    private func make(like template: TestDatabase?) throws -> TestDatabase {
         switch self {
         case .sqlite:
             let scratch = try Scratch()
-            let path = scratch.at("database")
-            return TestDatabase(place: .sqlite(path), scratch: scratch)
+            if case .sqlite(let path)? = template?.place {
+                try scratch.write("database", try Layout.read(path))
+            }
+            return TestDatabase(place: .sqlite(scratch.at("database")), scratch: scratch)
         case .postgreSQL:
-            return TestDatabase(place: .postgreSQL(try Shared.server.get().makeDatabase()))
+            var name: String?
+            if case .postgreSQL(let connection)? = template?.place { name = connection }
+            return TestDatabase(
+                place: .postgreSQL(try Shared.server.get().makeDatabase(like: name)))
         }
+    }
+}
+
+/// The databases that others are copies of; nothing is connected to them.
+private actor Templates {
+    static let shared = Templates()
+    private var made: [Backend: Task<TestDatabase, any Error>] = [:]
+
+    func database(_ backend: Backend, _ migrations: [Migration]) async throws -> TestDatabase {
+        if let task = made[backend] { return try await task.value }
+        let task = Task {
+            let database = try backend.make()
+            try await database.use(migrations) { _ in }
+            return database
+        }
+        made[backend] = task
+        return try await task.value
     }
 }
 

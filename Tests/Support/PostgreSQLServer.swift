@@ -120,16 +120,19 @@ package final class PostgreSQLServer: Sendable {
         "host=\(scratch.path) port=\(port) user=signet dbname=\(database)"
     }
 
-    /// Makes an empty database; gives its connection string.
-    package func makeDatabase() throws(TestFault) -> String {
+    /// Makes an empty database, or a copy of that of another connection string, which nothing is
+    /// connected to; gives its connection string.
+    package func makeDatabase(like other: String? = nil) throws(TestFault) -> String {
         let number = made.withLock { made in
             made += 1
             return made
         }
         let name = "test_\(getpid())_\(number)"
+        let template = other.flatMap { $0.split(separator: "dbname=").last } ?? "template1"
+        // Copying the files takes a third of the time that writing them into the log takes.
         try finish([
             "createdb", "--host=\(scratch.path)", "--port=\(port)", "--username=signet",
-            "--maintenance-db=postgres", name,
+            "--maintenance-db=postgres", "--strategy=file_copy", "--template=\(template)", name,
         ])
         return connection(name)
     }

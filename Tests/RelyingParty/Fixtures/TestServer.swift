@@ -33,7 +33,7 @@ final class TestServer: Sendable {
         rates: NetworkRates? = nil, routes: [Route] = Routes.all,
         authorities: CertificateAuthorities? = nil
     ) async throws -> TestServer {
-        let place = try backend.make()
+        let place = try await backend.make(Schema.steps)
         let database = try place.open()
         try await database.migrate(Schema.steps)
         let key = try await makeApplication("shop", policy, in: database)
