@@ -2,7 +2,7 @@
 extension Duration {
     /// How long what must come is waited for, if nothing else is said: on a busy machine too, only
     /// what never comes takes that long.
-    package static let patience = Duration.seconds(30)
+    package static let patience = Duration.seconds(90)
 }
 
 /// Why a test's own machinery could not go on; its text holds what a reader needs to see why.

@@ -12,7 +12,7 @@ struct DemoSet {
     var host: HostFixture { signet.host }
 
     /// Under load everything takes its time; nothing is decided by this limit.
-    static let patience = Duration.seconds(30)
+    static let patience = Duration.patience
     /// What stands before the cursor where a touch or the password is awaited.
     static let orPassword = "or type the password: "
     /// sudo's own prompt.
