@@ -22,6 +22,8 @@ SERVER_DOCDIR = $(PREFIX)/share/doc/signet-server
 SWIFT ?= $(shell command -v swift)
 # The toolchain leaves temporary directories behind: keep them out of /tmp.
 SWIFT_BUILD = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp $(SWIFT) build
+# For tests: a debugger's information makes up most of what is written, and nobody debugs them here.
+TEST_BUILD = $(SWIFT_BUILD) -debug-info-format none
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
 RUN_TESTS = $(AS_ROOT) env SWIFT=$(SWIFT) Tests/run
 # Tests' notes for the table in PROGRAMS.md, deleted before all tests run again.
@@ -123,7 +125,7 @@ test: ## run all tests (as root: they need private mounts)
 	$(RUN_TESTS)
 
 test-build:
-	$(SWIFT_BUILD) --build-tests
+	$(TEST_BUILD) --build-tests
 
 test-programs: deps
 	@checks/packages $(BROWSER_DEBS)
@@ -153,12 +155,12 @@ check: build format-check graph-check ## run all checks that a change must pass
 	checks/libraries
 	checks/security
 	checks/languages
-	$(SWIFT_BUILD) --build-tests
+	$(TEST_BUILD) --build-tests
 	@$(AS_ROOT) Tests/OtherDebian/root .build/other-debian
 	$(FORGET_CELLS)
 	$(RUN_TESTS)
 	checks/programs
-	$(SWIFT_BUILD) -c release --build-tests -Xswiftc -enable-testing
+	$(TEST_BUILD) -c release --build-tests -Xswiftc -enable-testing
 	$(RUN_TESTS) -c release
 	@python3 -B Tests/Machine/table.py --age || true
 
@@ -169,15 +171,15 @@ format-check:
 graph-check:
 	checks/licences
 	checks/imports
-	$(SWIFT_BUILD) --build-tests --explicit-target-dependency-import-check error
+	$(TEST_BUILD) --build-tests --explicit-target-dependency-import-check error
 
 new-command-test: deps ## drop a new command into a copy of the tree, build it and test it
 	$(AS_ROOT) env SWIFT=$(SWIFT) checks/new-command
 
 fprintd-test: deps ## run fprintd's own test suite against signet-fprint (FPRINTD=DIRECTORY, TESTS=…)
 	@checks/packages $(FPRINTD_DEBS)
-	$(SWIFT_BUILD) --product testreader
-	$(SWIFT_BUILD) --product testfixture
+	$(TEST_BUILD) --product testreader
+	$(TEST_BUILD) --product testfixture
 	$(AS_ROOT) env FPRINTD=$(FPRINTD) Tests/Fprintd/run $(TESTS)
 
 http-faults-test: test-build ## run the server's tests with libmicrohttpd of Debian 12, 13 and testing, with sanitizers
@@ -186,10 +188,10 @@ http-faults-test: test-build ## run the server's tests with libmicrohttpd of Deb
 
 openssh-test: deps module ## run OpenSSH's regression tests with our provider and agent (ONLY="krl …")
 	@checks/packages dpkg-dev zlib1g-dev libssl-dev
-	$(SWIFT_BUILD) --product testfixture
-	$(SWIFT_BUILD) --product testreader
-	$(SWIFT_BUILD) --product signet
-	$(SWIFT_BUILD) --product signet-agent
+	$(TEST_BUILD) --product testfixture
+	$(TEST_BUILD) --product testreader
+	$(TEST_BUILD) --product signet
+	$(TEST_BUILD) --product signet-agent
 	$(AS_ROOT) Tests/OpenSSH/run $(ONLY)
 
 bench: build ## measure, side by side with pam_fprintd and fprintd
@@ -198,13 +200,13 @@ bench: build ## measure, side by side with pam_fprintd and fprintd
 
 fuzz: deps ## feed garbage to each decoder and simulated reader for a minute (SECONDS=…)
 	SECONDS_EACH=$(or $(SECONDS),60) Tests/Fuzz/run
-	$(SWIFT_BUILD) --build-tests
+	$(TEST_BUILD) --build-tests
 	$(AS_ROOT) env SWIFT=$(SWIFT) FUZZ_SECONDS=$(or $(SECONDS),60) Tests/run \
 		--filter DistortedReaderTests/fuzzed
 
 # Completions, the synopses of the manual pages and the tables of commands: Tests/Generators.
 generated: deps ## write the files that are generated from the declarations of commands
-	$(SWIFT_BUILD) --product generate
+	$(TEST_BUILD) --product generate
 	.build/debug/generate .
 
 # New texts are then untranslated, and changed ones fuzzy: docs/contributor/LANGUAGES.md
