@@ -17,10 +17,11 @@ struct PostgreSQLFailoverTests {
             standby = try PostgreSQLServer(standbyOf: primary)
         }
 
-        func open() async throws -> PostgreSQLDatabase {
+        func open(patience: Duration = .seconds(10)) async throws -> PostgreSQLDatabase {
             let hosts = [primary, standby].map(\.socketDirectory).joined(separator: ",")
             let database = try PostgreSQLDatabase(
-                connection: "host=\(hosts) user=signet dbname=postgres", connections: 4)
+                connection: "host=\(hosts) user=signet dbname=postgres connect_timeout=2",
+                connections: 4, patience: patience)
             try await database.migrate(things)
             try await insertMany(from: 1, into: database)
             return database
@@ -70,6 +71,67 @@ struct PostgreSQLFailoverTests {
         try await expectServed(database, from: 200)
         let found = try await codes(of: database)
         #expect(found.contains(1) && found.contains(1_200))
+        await database.close()
+    }
+
+    @Test("follows with every connection, where the primary has fallen silent")
+    func silence() async throws {
+        let pair = try Pair()
+        let database = try await pair.open(patience: .seconds(2))
+        let count = try pair.primary.query("SELECT COUNT(*) FROM codes")
+        try await wait { try pair.standby.query("SELECT COUNT(*) FROM codes") == count }
+        pair.primary.suspend()
+        defer { pair.primary.resume() }
+        try pair.standby.promote()
+        // One connection finds out. The others are open too, and none of them is tried any more.
+        await expectUnavailable { try await insert(100, into: database) }
+        for code in 101..<109 as Range<Int64> { try await insert(code, into: database) }
+        _ = try await codes(of: database)
+        await database.close()
+    }
+
+    @Test("is asked itself what it is, behind a pooler that led to another one before")
+    func pooled() async throws {
+        let pair = try Pair()
+        let pooler = try ConnectionPooler(for: pair.primary, mode: "session")
+        let database = try PostgreSQLDatabase(connection: pooler.connection(), connections: 2)
+        try await database.migrate(things)
+        try await insert(1, into: database)
+        let count = try pair.primary.query("SELECT COUNT(*) FROM codes")
+        try await wait {
+            let found = try? pair.standby.query("SELECT COUNT(*) FROM codes")
+            return found == count
+        }
+        // The address moves before the standby is made the primary.
+        try pooler.lead(to: pair.standby)
+        pair.primary.crash()
+        for _ in 0..<4 {
+            await expectUnavailable { _ = try await codes(of: database) }
+            await expectUnavailable { try await insert(2, into: database) }
+            try await Task.sleep(for: .milliseconds(250))
+        }
+        try pair.standby.promote()
+        try await expectServed(database, from: 200)
+        await database.close()
+    }
+
+    @Test("is served by a standby that was made the primary, though its pooler says otherwise")
+    func pooledStandby() async throws {
+        let pair = try Pair()
+        let pooler = try ConnectionPooler(for: pair.standby, mode: "session")
+        let database = try PostgreSQLDatabase(connection: pooler.connection(), connections: 2)
+        for _ in 0..<3 {
+            await expectUnavailable { try await database.migrate(things) }
+            try await Task.sleep(for: .milliseconds(250))
+        }
+        pair.primary.crash()
+        try pair.standby.promote()
+        let limit = ContinuousClock.now + .seconds(10)
+        while await fault({ try await database.migrate(things) }) != nil {
+            try #require(ContinuousClock.now < limit, "the server was not found again")
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        try await expectServed(database, from: 200)
         await database.close()
     }
 

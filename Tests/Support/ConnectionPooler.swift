@@ -18,7 +18,7 @@ package final class ConnectionPooler: Sendable {
             Array(
                 """
                 [databases]
-                * = host=\(server.socketDirectory) port=\(server.port) user=signet
+                * = host=\(scratch.at("server")) port=\(server.port) user=signet
                 [pgbouncer]
                 listen_addr =
                 unix_socket_dir = \(scratch.path)
@@ -30,6 +30,7 @@ package final class ConnectionPooler: Sendable {
                 \(settings)
 
                 """.utf8))
+        try Self.link(scratch.at("server"), to: server)
         for path in [scratch.path, path] {
             guard unsafe chown(path, PostgreSQLServer.uid, PostgreSQLServer.uid) == 0 else {
                 throw .system(call: "chown", subject: path, code: errno)
@@ -38,6 +39,17 @@ package final class ConnectionPooler: Sendable {
         program = try PostgreSQLServer.run(
             "\(Layout.unpacked)/usr/sbin/pgbouncer", [path], home: scratch.path)
         try program.expectError("process up", within: .seconds(30))
+    }
+
+    /// Has its next sessions be those of this server, as where an address moves to another machine.
+    package func lead(to server: PostgreSQLServer) throws(TestFault) {
+        try Self.link(scratch.at("server"), to: server)
+    }
+
+    private static func link(_ path: String, to server: PostgreSQLServer) throws(TestFault) {
+        guard unsafe unlink(path) == 0 || errno == ENOENT,
+            unsafe symlink(server.socketDirectory, path) == 0
+        else { throw .system(call: "symlink", subject: path, code: errno) }
     }
 
     deinit {

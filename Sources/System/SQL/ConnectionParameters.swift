@@ -46,6 +46,20 @@ struct ConnectionParameters: Sendable {
         values += ["UTF8", "read-write"]
     }
 
+    /// Whether there is no other server to turn to.
+    var namesOneServer: Bool {
+        zip(keywords, values).allSatisfy { keyword, value in
+            !["host", "hostaddr"].contains(keyword) || !value.contains(",")
+        }
+    }
+
+    /// The same parameters, with which a server that cannot write is connected to as well.
+    var ofAnyKind: ConnectionParameters {
+        var other = self
+        other.values[other.values.count - 1] = "any"
+        return other
+    }
+
     /// Makes one line of at most 300 characters from a message of libpq.
     ///
     /// A message that contains a password is replaced as a whole.

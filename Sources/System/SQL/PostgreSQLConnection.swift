@@ -34,13 +34,19 @@ import Glibc
     private(set) var isUntried = true
 
     /// Connects, within a few seconds per address; `patience` is the time limit for the settings.
+    ///
+    /// A server that cannot write is not connected to. A pooler says what kind of server it had when it
+    /// first connected, which may have become the primary since then: the server itself is asked.
     init(
         _ parameters: ConnectionParameters, patience: Duration
     ) throws(PostgreSQLFault) {
-        let opened = unsafe withCStrings(parameters.keywords) { keywords in
-            unsafe withCStrings(parameters.values) { values in
-                unsafe PQconnectdbParams(keywords, values, 0)
-            }
+        var opened = unsafe Self.connect(parameters)
+        if let first = unsafe opened, unsafe PQstatus(first) != CONNECTION_OK,
+            parameters.namesOneServer,
+            unsafe String(cString: PQerrorMessage(first)).contains("session is read-only")
+        {
+            unsafe PQfinish(first)
+            unsafe opened = Self.connect(parameters.ofAnyKind)
         }
         guard let opened = unsafe opened else { throw .lost("no memory for a connection") }
         unsafe handle = opened
@@ -54,9 +60,29 @@ import Glibc
         try execute(Self.settings)
         // A server that works then reports a slow statement before the deadline passes.
         try execute("SET statement_timeout = '\(max(1, patience.components.seconds * 4 / 5))s'")
-        try send("SELECT pg_backend_pid()")
-        backend = try settle().rows().first?.values.first
+        try send(Self.kind, [])
+        let values = try settle().rows().first?.values
+        guard Self.isPrimary(values) else { throw Self.standby }
+        backend = values?.first
     }
+
+    private static func connect(_ parameters: ConnectionParameters) -> OpaquePointer? {
+        unsafe withCStrings(parameters.keywords) { keywords in
+            unsafe withCStrings(parameters.values) { values in
+                unsafe PQconnectdbParams(keywords, values, 0)
+            }
+        }
+    }
+
+    /// Asks which process serves the session, and whether it is a standby's.
+    private static let kind: StaticString =
+        "SELECT pg_backend_pid(), CAST(pg_is_in_recovery() AS INTEGER)"
+
+    private static func isPrimary(_ values: [Value]?) -> Bool {
+        values?.count == 2 && values?.last == .integer(0)
+    }
+
+    private static let standby = PostgreSQLFault.lost("the server is a standby")
 
     /// Whether the session belongs to another process than the one that was connected to, as behind
     /// a connection pooler.
@@ -118,11 +144,12 @@ import Glibc
     /// Queues `BEGIN`; `deadline` applies to the whole transaction.
     ///
     /// The transaction fails if it does not run in the session that was set up for it: a pooler in
-    /// transaction mode gives each transaction any session, with the settings of others.
+    /// transaction mode gives each transaction any session, with the settings of others. It also fails
+    /// on a standby, which a pooler may lead to and which reads from would succeed on.
     func begin(_ words: String, until deadline: Int64) throws(PostgreSQLFault) {
         self.deadline = deadline
         try send(words)
-        try send("SELECT pg_backend_pid()", [], as: .session)
+        try send(Self.kind, [], as: .session)
     }
 
     /// Queues `COMMIT` or another command without values.
@@ -174,9 +201,13 @@ import Glibc
                 // It is recorded even if a later statement fails, because preparing it again would
                 // be an error.
                 case .preparation(let key): statements[key] = fresh[key]
-                case .session where try result.rows().first?.values.first != backend:
-                    fault = fault ?? .unusable(.sharedSession)
-                case .session: break
+                case .session:
+                    let values = try result.rows().first?.values
+                    if values?.first != backend {
+                        fault = fault ?? .unusable(.sharedSession)
+                    } else if !Self.isPrimary(values) {
+                        fault = fault ?? Self.standby
+                    }
                 }
             }
             // Each result is followed by a null result.

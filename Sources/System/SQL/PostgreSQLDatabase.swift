@@ -87,6 +87,8 @@ package final class PostgreSQLDatabase: Database {
 private final class Reachability: Sendable {
     private let last = Mutex<(until: ContinuousClock.Instant, fault: DatabaseFault)?>(nil)
     private let hasCheckedPooler = Atomic(false)
+    /// How often the server has fallen silent.
+    private let silences = Atomic(0)
 
     /// Why the server could not be connected to in the last 200 ms, so that not every thread tries
     /// again; nil if it could.
@@ -95,6 +97,17 @@ private final class Reachability: Sendable {
             guard let known = last, known.until > .now else { return nil }
             return known.fault
         }
+    }
+
+    /// The number of this moment: a connection that was made at an earlier one is not used any more, as
+    /// it leads to a server that has fallen silent since.
+    var moment: Int { silences.load(ordering: .relaxed) }
+
+    /// Notes that a connection of that moment was not answered at all. A server that works but is slow
+    /// ends the statement in time.
+    func noteSilence(since moment: Int) {
+        _ = silences.compareExchange(
+            expected: moment, desired: moment &+ 1, ordering: .relaxed)
     }
 
     func note(_ fault: DatabaseFault) {
@@ -125,6 +138,8 @@ private struct Session: Sendable {
     let figures: DatabaseFigures
     let begin: String
     private var connection: PostgreSQLConnection?
+    /// When that was made, see `Reachability.moment`.
+    private var moment = 0
 
     init(
         parameters: ConnectionParameters, reachability: Reachability, patience: Duration,
@@ -169,6 +184,7 @@ private struct Session: Sendable {
                     connection = nil
                     isFresh = true
                 case .ended, .unusable, .late:
+                    if case .late = error { reachability.noteSilence(since: moment) }
                     connection = nil
                     return error.plain
                 case .conflict, .double, .fault:
@@ -206,8 +222,10 @@ private struct Session: Sendable {
     }
 
     private mutating func connected() throws(PostgreSQLFault) -> PostgreSQLConnection {
-        if let connection { return connection }
+        if let connection, moment == reachability.moment { return connection }
+        connection = nil
         if let fault = reachability.outage { throw .ended(fault) }
+        moment = reachability.moment
         do throws(PostgreSQLFault) {
             let made = try PostgreSQLConnection(parameters, patience: patience)
             try reachability.checkPooler(made) { () throws(PostgreSQLFault) in
