@@ -119,12 +119,19 @@ extension Administration {
         let what = "key set \(name) \(words.changes)"
         try await changeApplication(what, application: application) {
             store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
-            if isRemote, let grant = try store.applications.grant(ofAPIKey: name, of: record.id) {
-                guard Scope.ofAdministration.isDisjoint(with: grant.scopes) else {
-                    return .failure(.refused(AdminFault.keysOfAdministration))
+            if let grant = try store.applications.grant(ofAPIKey: name, of: record.id) {
+                if grant.isDelegated, let scopes = change.scopes {
+                    guard Scope.ofAdministration.isDisjoint(with: scopes) else {
+                        return .failure(.refused(AdminFault.delegatedKey))
+                    }
                 }
-                guard !grant.isExceeded(by: change) else {
-                    return .failure(.refused(AdminFault.largerGrant))
+                if isRemote {
+                    guard Scope.ofAdministration.isDisjoint(with: grant.scopes) else {
+                        return .failure(.refused(AdminFault.keysOfAdministration))
+                    }
+                    guard !grant.isExceeded(by: change) else {
+                        return .failure(.refused(AdminFault.largerGrant))
+                    }
                 }
             }
             guard try store.applications.changeAPIKey(name, of: record.id, to: change) else {
@@ -153,6 +160,12 @@ extension AdminFault {
     fileprivate static let keysOfAdministration = """
         keys for administration are created and changed only on the server's command line, with \
         'key add' and 'key set'
+        """
+
+    /// Otherwise it could make keys that outlive the one that made it.
+    fileprivate static let delegatedKey = """
+        another key made this one over HTTP, so it cannot be given the scopes of administration: make \
+        a key for that with 'key add'
         """
 
     /// Otherwise what a caller grants could outlast the key that granted it.

@@ -4,21 +4,26 @@ import ServerAPI
 
 /// Whether an API key may be used, and what for.
 struct APIKeyState: Equatable, Sendable {
-    /// Words of the database that name no scope are left out, so they permit nothing.
+    /// Words of the database that name no scope are left out, so they permit nothing. A key that
+    /// another one made administers nothing, whatever was granted to it: what it made would outlive
+    /// that one.
     let scopes: Set<Scope>
     /// The time from which on the key is not valid; nil if it does not expire.
     let expires: Int64?
     /// Whether the key was revoked, or the removal of its application has begun.
     let isRevoked: Bool
 
-    /// Reads 5 columns, starting at `first`: scopes, expiry, and revocation or the application's
-    /// removal, and these two of the key that made it, which it never outlives.
+    /// Reads 6 columns, starting at `first`: scopes, expiry, and revocation or the application's
+    /// removal; these two of the key that made it, which it never outlives; and whether there is
+    /// such a key.
     init(_ row: Row, from first: Int) throws(DatabaseFault) {
-        scopes = Set(try row.words(first).compactMap { Scope(rawValue: $0) })
+        let granted = Set(try row.words(first).compactMap { Scope(rawValue: $0) })
         expires = earlier(try row.optionalInteger(first + 1), try row.optionalInteger(first + 3))
         let revoked = try row.optionalInteger(first + 2)
         let makerRevoked = try row.optionalInteger(first + 4)
         isRevoked = revoked != nil || makerRevoked != nil
+        let isOwn = try row.integer(first + 5) == 0
+        scopes = isOwn ? granted : granted.subtracting(Scope.ofAdministration)
     }
 }
 
@@ -34,6 +39,8 @@ struct APIKeyRecord: Sendable {
 struct APIKeyGrant: Sendable {
     let scopes: Set<Scope>
     let expires: APIKeyExpiry
+    /// Whether another key made it, over HTTP.
+    let isDelegated: Bool
 
     /// Whether a key that is changed as stated may do something, or at some time, that it may not now.
     func isExceeded(by change: APIKeyChange) -> Bool {
@@ -81,7 +88,8 @@ extension ApplicationRows {
                 a.refresh_seconds, a.roles, a.passwords, k.name, k.scopes, k.expires,
                 COALESCE(k.revoked, a.removed), m.expires,
                 CASE WHEN k.made_by IS NULL THEN NULL WHEN m.hash IS NULL THEN 0
-                    ELSE COALESCE(m.revoked, b.removed) END
+                    ELSE COALESCE(m.revoked, b.removed) END,
+                CASE WHEN k.made_by IS NULL THEN 0 ELSE 1 END
             FROM application a JOIN api_key k ON k.application = a.id
                 LEFT JOIN api_key m ON m.hash = k.made_by
                 LEFT JOIN application b ON b.id = m.application
@@ -118,20 +126,21 @@ extension ApplicationRows {
         try store.run(
             """
             SELECT k.name, k.scopes, k.created, k.expires, k.last_used, k.revoked, m.expires,
-                m.revoked, b.name, m.name
+                CASE WHEN k.made_by IS NULL THEN NULL WHEN m.hash IS NULL THEN k.created
+                    ELSE COALESCE(m.revoked, b.removed) END,
+                CASE WHEN k.made_by IS NULL THEN NULL WHEN m.hash IS NULL THEN '(removed)'
+                    ELSE b.name || '/' || m.name END
             FROM api_key k LEFT JOIN api_key m ON m.hash = k.made_by
                 LEFT JOIN application b ON b.id = m.application
             WHERE k.application = $1 ORDER BY k.created, k.name
             """, [.integer(application)]
         ).map { (row) throws(DatabaseFault) in
-            let application = try row.optionalText(8)
-            let maker = try row.optionalText(9)
-            return ListedKey(
+            ListedKey(
                 name: try row.text(0), scopes: try row.words(1), created: try row.integer(2),
                 expires: earlier(try row.optionalInteger(3), try row.optionalInteger(6)),
                 lastUsed: try row.optionalInteger(4),
                 revoked: earlier(try row.optionalInteger(5), try row.optionalInteger(7)),
-                madeBy: application.flatMap { application in maker.map { "\(application)/\($0)" } })
+                madeBy: try row.optionalText(8))
         }
     }
 
@@ -139,13 +148,14 @@ extension ApplicationRows {
     func grant(ofAPIKey name: String, of application: Int64) throws(DatabaseFault) -> APIKeyGrant? {
         let rows = try store.run(
             """
-            SELECT scopes, expires FROM api_key
+            SELECT scopes, expires, CASE WHEN made_by IS NULL THEN 0 ELSE 1 END FROM api_key
             WHERE application = $1 AND name = $2 AND revoked IS NULL
             """, [.integer(application), .text(name)])
         return try rows.first.map { row throws(DatabaseFault) in
             APIKeyGrant(
                 scopes: Set(try row.words(0).compactMap { Scope(rawValue: $0) }),
-                expires: try row.optionalInteger(1).map(APIKeyExpiry.at) ?? .never)
+                expires: try row.optionalInteger(1).map(APIKeyExpiry.at) ?? .never,
+                isDelegated: try row.integer(2) != 0)
         }
     }
 
@@ -206,7 +216,7 @@ struct ListedKey: Encodable, Equatable {
     let lastUsed: Int64?
     let revoked: Int64?
     /// The API key that made it over HTTP and with which it ends at the latest, as
-    /// `APPLICATION/NAME`; nil for one made on the command line.
+    /// `APPLICATION/NAME`, or `(removed)` with its application; nil for one made on the command line.
     var madeBy: String?
 }
 

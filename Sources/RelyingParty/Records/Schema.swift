@@ -13,6 +13,7 @@ enum Schema {
         Migration(5, statements: callbacks), Migration(6, statements: attestation),
         Migration(7, statements: passwordFactor), Migration(8, statements: names),
         Migration(9, statements: moments), Migration(10, statements: makers),
+        Migration(11, statements: twoKeys),
     ]
 
     private static let first = [
@@ -269,4 +270,9 @@ enum Schema {
 
     /// The digest of the API key that made another over HTTP, and ends it with itself.
     private static let makers = ["ALTER TABLE api_key ADD COLUMN made_by {bytes}"]
+
+    // Once, a device could register one key for the touch and for the password. It is the touch's.
+    private static let twoKeys = [
+        "UPDATE registration SET password_key = NULL WHERE password_key = public_key"
+    ]
 }

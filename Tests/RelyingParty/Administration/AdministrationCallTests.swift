@@ -266,6 +266,36 @@ struct AdministrationCallTests {
         // With the whole application of the maker.
         try await server.administer("application", "remove", "bank")
         #expect(try await !isAccepted(revoked, by: server))
+        let rows = try await server.administer("key", "list", "shop", "--json").joined()
+        let last = try #require(
+            try JSONSerialization.jsonObject(with: Data(rows.utf8)) as? [[String: Any]])
+        let ended = last.first { $0["name"] as? String == "revoked" }
+        #expect(ended?["revoked"] is Int && ended?["madeBy"] as? String == "(removed)")
+    }
+
+    @Test("lets no key that a key made administer, so that none is two steps away from its maker")
+    func delegatedAdministration() async throws {
+        let server = try await TestServer.make(.sqlite)
+        let first = try await key(server, .admin, name: "first")
+        let made: [String: Any] = ["application": "shop", "name": "second"]
+        let second = try await call(server, "key add", made, key: first).text("key")
+        let refused = try await administering(server, "second", scopes: "admin,verify")
+        #expect(refused?.contains("another key made this one over HTTP") == true)
+        // As an earlier version, or a hand in the database, has granted it.
+        try await server.change("UPDATE api_key SET scopes = 'admin server' WHERE name = 'second'")
+        let third: [String: Any] = ["application": "shop", "name": "third"]
+        let reply = try await call(server, "key add", third, key: second)
+        #expect(reply.status == 403, "\(reply.status)")
+    }
+
+    /// What `key set` on the command line says against these scopes; nil if it takes them.
+    private func administering(
+        _ server: TestServer, _ name: String, scopes: String
+    ) async throws -> String? {
+        do {
+            try await server.administer("key", "set", "shop", name, "--scopes", scopes)
+            return nil
+        } catch { return "\(error)" }
     }
 
     @Test(

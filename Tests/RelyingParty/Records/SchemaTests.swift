@@ -135,4 +135,43 @@ struct SchemaTests {
         #expect(callback == nil)
         await database.close()
     }
+
+    @Test("takes one key for the fingerprint alone, also if it was registered for the password too")
+    func twoKeys() async throws {
+        let place = try Backend.sqlite.make()
+        let database = try place.open()
+        try await database.migrate(Array(Schema.steps.prefix(10)))
+        try await database.write { store throws(DatabaseFault) in
+            try store.run(
+                """
+                INSERT INTO application (name, audience, devices, commit_required, biometrics,
+                    minimum_key, minimum_boot, max_failures, access_seconds, refresh_seconds,
+                    created)
+                VALUES ('shop', 'a', 'one', 0, 1, 'any', 'any', 5, 300, 86400, 0)
+                """)
+            try store.run(
+                """
+                INSERT INTO account (application, name, blocked, flags, roles, created)
+                VALUES (1, 'alice', 0, '', '', 0)
+                """)
+            for (id, password) in [1: 7, 2: 8] as [UInt8: UInt8] {
+                try store.run(
+                    """
+                    INSERT INTO registration (id, account, device, public_key, password_key,
+                        status, reason, counter, enrolment, failures, key_kind, secure_boot,
+                        flags, created, changed)
+                    VALUES ($1, 1, $1, $2, $3, 'ACTIVE', '', 1, 0, 0, 'file', 'off', '', 0, 0)
+                    """, [.bytes([id]), .bytes([7]), .bytes([password])])
+            }
+        }
+        try await database.migrate(Schema.steps)
+        let left = try await database.read { store throws(DatabaseFault) in
+            try store.run("SELECT password_key FROM registration ORDER BY id").map {
+                row throws(DatabaseFault) in try row.optionalBytes(0)
+            }
+        }
+        #expect(left == [nil, [8]])
+        await database.close()
+        withExtendedLifetime(place) {}
+    }
 }
