@@ -38,6 +38,7 @@ static const char interfaces[] =
     "  </method>"
     "  <method name='Wake'/>"
     "  <method name='SetLid'><arg type='b' direction='in'/></method>"
+    "  <method name='SetStarting'><arg type='b' direction='in'/></method>"
     "  <method name='SetSilent'><arg type='b' direction='in'/></method>"
     "  <method name='AwaitInhibitors'><arg type='u' direction='in'/></method>"
     "  <method name='LastInhibitor'><arg type='s' direction='out'/></method>"
@@ -58,8 +59,15 @@ static const char units[] =
     " </interface>"
     "</node>";
 
+static const char unit[] =
+    "<node>"
+    " <interface name='org.freedesktop.systemd1.Unit'>"
+    "  <property name='ActiveState' type='s' access='read'/>"
+    " </interface>"
+    "</node>";
+
 static GDBusConnection *bus;
-static gboolean lid_closed, preparing, silent;
+static gboolean lid_closed, preparing, silent, starting;
 static guint inhibitors;
 static char *last;
 static char *watched;
@@ -150,6 +158,7 @@ static void mock(const char *method, GVariant *arguments, GDBusMethodInvocation 
     }
     if (strcmp(method, "Wake") == 0) say_sleep(FALSE);
     if (strcmp(method, "SetLid") == 0) g_variant_get(arguments, "(b)", &lid_closed);
+    if (strcmp(method, "SetStarting") == 0) g_variant_get(arguments, "(b)", &starting);
     if (strcmp(method, "SetSilent") == 0) g_variant_get(arguments, "(b)", &silent);
     if (strcmp(method, "LastInhibitor") == 0) answer = g_variant_new("(s)", last ? last : "");
     g_dbus_method_invocation_return_value(call, answer);
@@ -159,7 +168,7 @@ static void mock(const char *method, GVariant *arguments, GDBusMethodInvocation 
 static void called(GDBusConnection *connection, const char *sender, const char *path,
                    const char *interface, const char *method, GVariant *arguments,
                    GDBusMethodInvocation *call, gpointer data) {
-    (void)connection, (void)sender, (void)path, (void)data;
+    (void)connection, (void)sender, (void)data;
     if (strcmp(method, "RestartUnit") == 0) {
         const char *unit, *mode;
         g_variant_get(arguments, "(&s&s)", &unit, &mode);
@@ -175,6 +184,10 @@ static void called(GDBusConnection *connection, const char *sender, const char *
         g_dbus_method_invocation_return_value(call, NULL);
     } else if (strcmp(interface, "org.freedesktop.login1.Mock") == 0) {
         mock(method, arguments, call);
+    } else if (strstr(path, "/unit/") != NULL) {
+        const char *state = starting ? "activating" : "active";
+        g_dbus_method_invocation_return_value(
+            call, g_variant_new("(v)", g_variant_new_string(state)));
     } else if (silent) {
         // Never answered, and never freed.
     } else if (strcmp(method, "Inhibit") == 0) {
@@ -225,6 +238,7 @@ int main(int count, char **arguments) {
     g_dbus_connection_set_exit_on_close(bus, TRUE);
     offer(interfaces, "/org/freedesktop/login1");
     offer(units, "/org/freedesktop/systemd1");
+    offer(unit, "/org/freedesktop/systemd1/unit/signet_2dreader_2eservice");
     g_bus_own_name_on_connection(bus, "org.freedesktop.systemd1", G_BUS_NAME_OWNER_FLAGS_NONE,
                                  NULL, lost, NULL, NULL);
     g_bus_own_name_on_connection(bus, "org.freedesktop.login1", G_BUS_NAME_OWNER_FLAGS_NONE,

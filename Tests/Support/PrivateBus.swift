@@ -74,6 +74,11 @@ package final class PrivateBus: Sendable {
     /// Closes or opens the lid.
     package func setLid(closed: Bool) throws { try ask("SetLid", "boolean:\(closed)") }
 
+    /// Has systemd say that the readers' process is starting, or that it runs.
+    package func setStarting(_ isStarting: Bool) throws {
+        try ask("SetStarting", "boolean:\(isStarting)")
+    }
+
     /// Has logind answer nothing any more, or answer again.
     package func setSilent(_ isSilent: Bool) throws { try ask("SetSilent", "boolean:\(isSilent)") }
 

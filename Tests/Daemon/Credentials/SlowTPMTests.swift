@@ -65,12 +65,31 @@ extension DaemonTests {
             try expect(
                 Self.readying + [.unseal, .flushContext, .startAuthSession, .create],
                 connected: false)
+            // The prints are open now. Resting, the daemon has looked for what it left in the TPM.
+            #expect(try fixture.enrol(.daemon, as: "three").done != nil)
+            let codes = bus.exchanges.map(\.code).drop { $0 == .getCapability }
+            #expect(Array(codes.prefix(3)) == [.readPublic, .startAuthSession, .create])
+        }
+
+        @Test("is sent a few commands for the first enrolment of a machine")
+        func firstEnrolment() throws {
+            let fixture = try DaemonFixture.onTPM(bus.tcti, kind: "tpm", enrolled: false)
+            bus.forget()
+            #expect(try fixture.enrol(.daemon, as: "one").done?.state == .valid)
+            // A root key that stays, a key for the stored fingerprints, and the login's.
+            #expect(
+                Array(bus.exchanges.map(\.code).prefix(13))
+                    == [
+                        .getCapability, .getCapability, .readPublic, .startAuthSession,
+                        .createPrimary, .evictControl, .flushContext, .flushContext, .readPublic,
+                        .startAuthSession, .create, .startAuthSession, .create,
+                    ])
         }
 
         @Test("serves a login, though all commands together take longer than one may")
         func slow() throws {
-            let fixture = try fixture(limit: 2)
-            bus.delay(.milliseconds(600))
+            let fixture = try fixture()
+            bus.delay(.seconds(1))
             let client = try fixture.client()
             try client.send(.login(.daemon, challenge: 1, tries: 1))
             try client.wait(for: .touch)

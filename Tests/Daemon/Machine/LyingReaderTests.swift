@@ -197,6 +197,26 @@ extension DriverTests {
             }
         }
 
+        @Test("that is slow to start is not killed while systemd says so, and a touch counts then")
+        func starting() throws {
+            let fixture = try DaemonFixture([.storage])
+            try fixture.enrol(.daemon, as: "one")
+            let bus = try PrivateBus(socket: fixture.directory + "/bus")
+            let logind = try bus.startLogind()
+            try fixture.restart()
+            try admitted(fixture)
+            try bus.setStarting(true)
+            try fixture.killReaders(by: SIGSTOP)
+            let client = try fixture.client()
+            try client.send(.login(.daemon, tries: 1))
+            // Longer than one that runs may be silent.
+            #expect(throws: TestFault.self) {
+                try logind.expect(Self.killed, within: .seconds(12))
+            }
+            try fixture.killReaders(by: SIGCONT)
+            try touch(client, fixture)
+        }
+
         @Test("that is another user's, with a socket that it was handed, hears and says nothing")
         func otherUser() throws {
             let fixture = try DaemonFixture([.storage])

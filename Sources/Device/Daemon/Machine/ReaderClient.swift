@@ -123,11 +123,12 @@ final class ReaderConversation {
     /// How many replies one request may have in total: twice the number for the longest list or
     /// template.
     private static let total = 16_384
-    /// How long the process may take to start and give its first sign of life, and how long it may
-    /// be silent later.
+    /// How long the process may take to give its first sign of life once it runs, and how long it may be
+    /// silent later.
     ///
-    /// It sends something every second, except while drivers look for their readers.
-    private static let (arrival, silence) = (Duration.seconds(10), Duration.seconds(5))
+    /// What systemd is still starting is waited for, as killing it would have it begin anew, without end.
+    /// Later it sends something every second, except while drivers look for their readers.
+    private static let (arrival, silence) = (Duration.seconds(10), Duration.seconds(10))
     private static let search = Duration.seconds(15)
     /// How long a cancelled request may continue: slightly longer than the process itself allows
     /// its drivers.
@@ -181,16 +182,22 @@ final class ReaderConversation {
         // signetd itself may have been stopped while the replies were waiting in the socket.
         receive()
         guard heard == before, fault == nil else { return }
-        kill("hangs", fault: .processEnded)
+        guard heard == 0 else { return kill("hangs", fault: .processEnded) }
+        onService { [self] in
+            let isStarting = await unit.isStarting()
+            guard heard == 0, fault == nil, !hasEnded else { return }
+            if isStarting { listen(for: Self.arrival) } else { kill("hangs", fault: .processEnded) }
+        }
     }
 
-    /// Has the process killed and then ends the request, so that the next request gets a new
-    /// process.
+    /// Has the process killed, unless it is still starting, and then ends the request, so that the next
+    /// request gets a new process.
     private func kill(_ why: String, fault: ReaderFault) {
         close()
         hasEnded = true
         onService { [self] in
-            await unit.kill(why)
+            let isStarting = heard == 0 ? await unit.isStarting() : false
+            if !isStarting { await unit.kill(why) }
             end(fault)
         }
     }

@@ -27,6 +27,16 @@ struct ReaderUnit {
             elseRun: "systemctl kill -s KILL signet-reader")
     }
 
+    /// Whether systemd is still starting the process; false also where it cannot be asked.
+    func isStarting() async -> Bool {
+        let call = BusCall.property(
+            "ActiveState", of: "org.freedesktop.systemd1.Unit",
+            at: "/org/freedesktop/systemd1/unit/signet_2dreader_2eservice",
+            from: "org.freedesktop.systemd1")
+        let answer = try? await bus.answer(to: call, limit: .seconds(5))
+        return answer?.values.first?.variant?.string == "activating"
+    }
+
     /// Restarts the socket unit, because a process other than the unit's own answers on its socket.
     ///
     /// That means that the reader process has passed the socket on. Returns at once.
