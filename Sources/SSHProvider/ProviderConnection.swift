@@ -81,15 +81,20 @@ struct ProviderConnection: ~Copyable {
         } catch { throw .untrusted }
     }
 
-    private borrowing func packet(until deadline: ProviderDeadline) throws(ProviderFault) -> Bytes {
+    /// Whether there is an answer, for which it waits until the deadline.
+    borrowing func hasAnswer(until deadline: ProviderDeadline) throws(ProviderFault) -> Bool {
         var request = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         while true {
             let left = deadline.millisecondsLeft
             let ready = unsafe poll(&request, 1, left)
-            if ready > 0 { break }
-            if left == 0 { throw .silent }
+            if ready > 0 { return true }
+            if left == 0 { return false }
             guard ready == 0 || provider_errno() == EINTR else { throw .away }
         }
+    }
+
+    private borrowing func packet(until deadline: ProviderDeadline) throws(ProviderFault) -> Bytes {
+        guard try hasAnswer(until: deadline) else { throw .silent }
         // One byte more than a frame may have, so that a longer packet is noticed.
         var packet = Bytes(repeating: 0, count: Frame.maximumLength + 1)
         let number = socket

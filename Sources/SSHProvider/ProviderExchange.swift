@@ -21,8 +21,11 @@ package struct ProviderExchange {
 
     /// Limits in milliseconds.
     package struct Limits {
-        /// How long the daemon may take for its first answer, and to list keys.
-        package var answer: UInt32 = 10_000
+        /// How long the daemon may take for its first answer, and to list keys: as long as systemd
+        /// lets it start, on a busy machine.
+        package var answer: UInt32 = 90_000
+        /// After which time without an answer the user is told that something is under way.
+        package var quiet: UInt32 = 2_000
         /// How long a request with a touch may take.
         package var whole: UInt32 = 75_000
 
@@ -115,6 +118,9 @@ package struct ProviderExchange {
         try connection.send(packet)
         let whole = ProviderDeadline(milliseconds: limits.whole)
         var deadline = ProviderDeadline(milliseconds: limits.answer)
+        let isLate = try !connection.hasAnswer(
+            until: ProviderDeadline(milliseconds: limits.quiet))
+        if isLate, let text = Notice(.preparing).text { show(text) }
         var lastShown: NoticeKind?
         while true {
             let answer = try connection.answer(until: deadline)

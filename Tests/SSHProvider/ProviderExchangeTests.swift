@@ -48,7 +48,9 @@ struct ProviderExchangeTests {
         show: @escaping (String) -> Void = { _ in }
     ) -> ProviderExchange {
         var limits = ProviderExchange.Limits()
-        if let milliseconds { (limits.answer, limits.whole) = (milliseconds, milliseconds) }
+        if let milliseconds {
+            (limits.answer, limits.whole, limits.quiet) = (milliseconds, milliseconds, 100)
+        }
         return ProviderExchange(path: Bytes(path.utf8), daemonUID: uid, limits: limits) {
             show(String(decoding: $0.bytes, as: UTF8.self))
         }

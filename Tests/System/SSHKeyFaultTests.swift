@@ -77,13 +77,16 @@ struct SSHKeyFaultTests {
         try ssh.expectRefusal(reason)
     }
 
-    @Test("because the service hangs, which it does not wait for long")
-    func hangs() throws {
+    @Test("because the service stands still, which it says and waits for: a touch counts then")
+    func standstill() throws {
         try makeKeys()
         signet.suspend()
         defer { signet.resume() }
         let terminal = try login()
-        try terminal.expect("the fingerprint service does not answer")
+        try terminal.expect("preparing the fingerprint reader")
+        signet.resume()
+        try terminal.expect(SignetFixture.invitation)
+        try signet.touch(Touch.alice)
         try expectLogin(terminal)
     }
 

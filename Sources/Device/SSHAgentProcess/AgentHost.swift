@@ -11,8 +11,9 @@ package struct AgentPaths: Sendable {
     package var daemon = "/run/signet/signetd.sock"
     /// The uid that signetd must have.
     package var daemonUID: UInt32 = 0
-    /// How long signetd may take for its first answer, which may have to start on a busy machine.
-    package var startLimit = Duration.seconds(15)
+    /// How long signetd may take for its first answer, which may have to start on a busy machine. ssh
+    /// shows nothing meanwhile, and a server gives it two minutes for all keys and the password.
+    package var startLimit = Duration.seconds(30)
     /// How long another agent may take for what needs no person, and signetd to end what was cancelled.
     package var answerLimit = Duration.seconds(5)
     /// How long a signature with its touch may take.
