@@ -15,7 +15,7 @@ PAGE = f"{os.path.dirname(os.path.abspath(__file__))}/../../docs/contributor/MAC
 NAMES = {"bookworm": "Debian 12", "trixie": "Debian 13"}
 BEGIN, END = "<!-- written by make machine-test -->\n", "<!-- end -->\n"
 # What no package contains, or only as text.
-OUTSIDE = ["docs", "Tests", "checks", "Benchmarks", "Examples", "po", "*.md", ".ci"]
+OUTSIDE = ["docs", "Tests", "checks", "Benchmarks", "Examples/[!d]*", "po", "*.md", ".ci"]
 
 
 def sources():
@@ -30,6 +30,15 @@ def sources():
     lines = b"".join(digest + b" " + path + b"\n" for digest, path in zip(hashed, existing))
     return subprocess.run(["git", "hash-object", "--stdin"], input=lines, check=True,
                           capture_output=True).stdout.decode()[:12]
+
+
+def commit():
+    """The last commit, and whether what lies in the tree is another than its."""
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=os.path.dirname(PAGE), check=True,
+                              capture_output=True, encoding="utf-8").stdout.strip()
+    changed = git("status", "--porcelain", "--untracked-files=no")
+    return git("rev-parse", "--short=10", "HEAD") + (" with changes" if changed else "")
 
 
 def read():
@@ -53,7 +62,7 @@ def write(cases, results, tested):
         # What was not reached has not passed.
         cells[release] = {case: result.get(case, "✗") for case in cases}
         day = time.strftime("%d %B %Y", time.gmtime()).lstrip("0")
-        runs[release] = f"{day}, of the sources `{tested}`"
+        runs[release] = f"{day}, at the commit {commit()}, of the sources `{tested}`"
     lines = [" ".join(f"{name}: {runs[release]}." for release, name in NAMES.items()
                       if release in runs), "", "| case | " + " | ".join(NAMES.values()) + " |",
              "|---" * (len(NAMES) + 1) + "|"]
