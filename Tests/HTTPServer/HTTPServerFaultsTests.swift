@@ -64,6 +64,14 @@ struct HTTPServerFaultsTests {
                     + " HTTP/1.0\r\n\r\n", statuses: [200, 431]),
         ]
 
+    @Test(
+        "is tested with the library that was built for it",
+        .enabled(if: ServerLibrary.directory != nil, "this is the machine's own"))
+    func library() throws {
+        let maps = String(decoding: try Layout.read("/proc/self/maps"), as: UTF8.self)
+        #expect(maps.contains(try #require(ServerLibrary.directory)))
+    }
+
     @Test("does not end the server through a query", arguments: queries)
     func query(each: Case) async throws { try await expectSurvival(each) }
 

@@ -95,8 +95,15 @@ final class ServerProcess: CalledServer, Sendable {
         let configuration = try home.configuration(settings)
         process = try Program(
             Command(
-                prefix + [Self.program, "--config", configuration], environment: environment))
-        try process.expectError(" on port ", within: .seconds(30))
+                prefix + [Self.program, "--config", configuration],
+                environment: environment.merging(ServerLibrary.environment) { own, _ in own }))
+        try process.expectError(" on port ")
+        if let library = ServerLibrary.directory, prefix.isEmpty {
+            let maps = try Layout.read("/proc/\(process.pid)/maps")
+            guard String(decoding: maps, as: UTF8.self).contains(library) else {
+                throw Unexpected("the server has not loaded libmicrohttpd from \(library)")
+            }
+        }
         guard
             let said = process.errors.firstMatch(of: #/serving (plain HTTP|HTTPS) on port (\d+)/#),
             let port = UInt16(said.output.2)
