@@ -53,8 +53,13 @@ final class PlayedSignetd: Sendable {
         return Call(socket)
     }
 
+    /// Serves one request after the other, as signetd does: a connection that it closes is not used again,
+    /// but may have been taken for the next request before.
     private func serve(_ call: Call) {
-        guard let request = call.receive() else { return }
+        while let request = call.receive() { answer(request, on: call) }
+    }
+
+    private func answer(_ request: Request, on call: Call) {
         switch request.content {
         case is ReadersRequest:
             let reader = ReaderAnswer(

@@ -33,8 +33,10 @@ extension DaemonTests {
             // Each of these leaves a scan that signetd does not end yet.
             for _ in 0..<5 {
                 let client = try DesktopBusClient(on: bus)
-                #expect(try client.call("Claim", "daemon") == .done)
-                #expect(try client.call("VerifyStart", "any") == .done)
+                let claimed = try client.call("Claim", "daemon")
+                #expect(claimed == .done, "\(program.errors)")
+                let started = try client.call("VerifyStart", "any")
+                #expect(started == .done, "\(program.errors)")
                 try client.leave()
                 try signetd.awaitCancel()
             }
