@@ -323,25 +323,22 @@ def idle(machine):
     machine.root("rm /etc/signet/signet.conf.d/idle.conf; systemctl restart signetd")
 
 
-@case("a daemon and readers' process that get 5 % of a processor: a touch counts")
+@case("a daemon that gets 5 % of a processor: a touch counts")
 def slow(machine):
-    for unit in "signetd", "signet-reader":
-        machine.root(f"systemctl set-property --runtime {unit}.service CPUQuota=5%")
+    machine.root("systemctl set-property --runtime signetd.service CPUQuota=5%")
     try:
         for _ in range(2):
-            machine.root("systemctl stop signetd signet-reader.service")
+            machine.root("systemctl stop signetd")
             machine.begin("sudo -k; sudo id -un")
             machine.see("or type the password:")
             machine.see("touch the reader", 150)
             machine.reader.touch()
             shown = machine.end(0, 150)
             expect(re.search("^root$", shown, re.M), shown)
-        for unit in "signetd", "signet-reader":
-            ended = machine.root(f"systemctl show --property=NRestarts,Result {unit}.service").split()
-            expect(ended == ["NRestarts=0", "Result=success"] or ended == ["Result=success", "NRestarts=0"],
-                   f"systemd or the daemon has ended {unit}: {ended}")
+        restarts = machine.root("systemctl show --property=NRestarts --value signetd").strip()
+        expect(restarts == "0", f"systemd has ended it {restarts} times")
     finally:
-        machine.root("systemctl revert signetd.service signet-reader.service; systemctl restart signetd")
+        machine.root("systemctl revert signetd.service; systemctl restart signetd")
 
 
 @case("doctor: no findings")
