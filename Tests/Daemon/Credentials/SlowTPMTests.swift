@@ -65,10 +65,13 @@ extension DaemonTests {
             try expect(
                 Self.readying + [.unseal, .flushContext, .startAuthSession, .create],
                 connected: false)
-            // The prints are open now. Resting, the daemon has looked for what it left in the TPM.
+            // The prints are open now. A daemon that rested in between has looked for what it left
+            // in the TPM, and connects again.
             #expect(try fixture.enrol(.daemon, as: "three").done != nil)
-            let codes = bus.exchanges.map(\.code).drop { $0 == .getCapability }
-            #expect(Array(codes.prefix(3)) == [.readPublic, .startAuthSession, .create])
+            let codes = bus.exchanges.map(\.code)
+            let rested = Array(codes.prefix { $0 == .getCapability || $0 == .readPublic })
+            #expect(rested.isEmpty || rested.count { $0 == .readPublic } == 1, "\(rested)")
+            #expect(Array(codes.dropFirst(rested.count).prefix(2)) == [.startAuthSession, .create])
         }
 
         @Test("is sent a few commands for the first enrolment of a machine")
