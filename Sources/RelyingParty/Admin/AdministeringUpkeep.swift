@@ -31,7 +31,7 @@ extension AdminVerbs {
             summary: "check the configuration and the files that it names, and show each setting",
             work: .configuration { settings, output throws(AdminFault) in
                 try AdminFiles.check(settings)
-                if let doubt = ServerFiles.doubtfulPath(settings) { report(doubt) }
+                if let doubt = PublicPath.doubt(settings) { report(doubt) }
                 output.list(
                     ServerSettings.all.map { setting in
                         ListedSetting(setting, settings: settings)

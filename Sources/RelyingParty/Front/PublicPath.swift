@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Authorization
+import Configuration
 import HTTPServer
 
 /// The path of the server's public URL, below which its calls lie for everybody else.
@@ -38,6 +39,23 @@ struct PublicPath: Sendable {
                 ? String(decoding: request.path.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
                 : request.path,
             query: request.query, headers: request.headers, body: request.body, peer: request.peer)
+    }
+
+    /// What of the settings for a path is likely a mistake, though the server starts; nil for nothing.
+    static func doubt(_ settings: Configuration) -> String? {
+        let hasPath = CanonicalServerURL(typed: settings.word(ServerSettings.url))?.path != ""
+        let isKept = settings.word(ServerSettings.path) == "kept"
+        if isKept, !hasPath {
+            return "listen.path = kept has no effect, because server.url has no path"
+        }
+        let isDirect =
+            settings.word(ServerSettings.certificate) != "none"
+            && settings.word(ServerSettings.proxy) == "none"
+        guard hasPath, !isKept, isDirect else { return nil }
+        return """
+            server.url has a path and listen.path says that a proxy removes it, but the server has its \
+            own certificate and trusts no proxy: without a proxy, set listen.path = kept
+            """
     }
 
     private func isBelow(_ path: String) -> Bool {

@@ -99,23 +99,6 @@ enum ServerFiles {
         return PublicPath(of: url, isKept: settings.word(ServerSettings.path) == "kept")
     }
 
-    /// What of the settings for a path is likely a mistake, though the server starts; nil for nothing.
-    static func doubtfulPath(_ settings: Configuration) -> String? {
-        let hasPath = CanonicalServerURL(typed: settings.word(ServerSettings.url))?.path != ""
-        let isKept = settings.word(ServerSettings.path) == "kept"
-        if isKept, !hasPath {
-            return "listen.path = kept has no effect, because server.url has no path"
-        }
-        let isDirect =
-            settings.word(ServerSettings.certificate) != "none"
-            && settings.word(ServerSettings.proxy) == "none"
-        guard hasPath, !isKept, isDirect else { return nil }
-        return """
-            server.url has a path and listen.path says that a proxy removes it, but the server has its \
-            own certificate and trusts no proxy: without a proxy, set listen.path = kept
-            """
-    }
-
     /// Creates the service, with the signing keys, which are created if there are none.
     static func service(
         _ database: any Database, master: SecretBytes, settings: Configuration, clock: Clock

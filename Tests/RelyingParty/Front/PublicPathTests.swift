@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Authorization
+import Configuration
 import Foundation
 import HTTPServer
 import SQLSupport
@@ -106,5 +107,28 @@ struct PublicPathTests {
         #expect(unproxied("/a/b/a/b/v1/login", isKept: false) == nil)
         let request = try PublicPath.none.unproxied(HTTPRequest(method: "GET", path: "/v1/login"))
         #expect(request.path == "/v1/login" && request.target == "/v1/login")
+    }
+
+    @Test("is doubted by check-config where the settings for its path fit no proxy, and no other")
+    func doubt() throws {
+        let direct = "certificate = /etc/signet/chain.pem\n"
+        let cases: [(url: String, listen: String, isDoubted: Bool)] = [
+            ("https://a.example", "", false),
+            ("https://a.example", "path = kept\n", true),
+            ("https://a.example/signet", "", false),
+            ("https://a.example/signet", "path = kept\n", false),
+            ("https://a.example/signet", direct, true),
+            ("https://a.example/signet", direct + "path = kept\n", false),
+            ("https://a.example/signet", direct + "proxy = trusted\n", false),
+            ("https://a.example", direct, false),
+        ]
+        for (url, listen, isDoubted) in cases {
+            let text = "[server]\nurl = \(url)\n[listen]\n\(listen)"
+            let doubt = PublicPath.doubt(
+                try Configuration(
+                    ServerSettings.all, files: [("server.conf", [UInt8](text.utf8))]))
+            #expect((doubt != nil) == isDoubted, "\(text)")
+            #expect(doubt?.contains("listen.path = kept") ?? true, "\(text)")
+        }
     }
 }
