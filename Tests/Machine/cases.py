@@ -30,11 +30,17 @@ def expect(condition, what):
         raise Failed(what)
 
 
+def reader_is_seen(machine):
+    wait_for("the kernel does not see the reader", 60,
+             lambda: "Played" in machine.root("cat /sys/bus/usb/devices/*/manufacturer; true"))
+
+
 def recover(machine):
     """After a case that failed: alice at the first terminal's prompt, and the reader plugged in anew."""
     if machine.reader is not None:
         machine.reader.pull()
     machine.reader = Reader(machine.run, MODELS[machine.release])
+    reader_is_seen(machine)
     machine.switch(1)
     for _ in range(2):
         machine.press("ctrl", "c")
@@ -69,9 +75,13 @@ def enroll(machine, finger="alice-right", which="right-index", name="alice", com
     return machine.end(0)
 
 
+# What the screen shows once a finger is awaited; before that, the reader may still be made ready.
+ASKED = r"touch the reader(.|\n)*or type the password:"
+
+
 def sudo_with_touch(machine, finger="alice-right"):
     machine.begin("sudo -k; sudo id -un")
-    machine.see("or type the password:")
+    machine.see(ASKED)
     machine.reader.touch(finger)
     shown = machine.end(0)
     expect(re.search("^root$", shown, re.M), f"sudo did not run the command:\n{shown}")
@@ -179,7 +189,7 @@ def sudo(machine):
 @case("sudo refuses another finger and accepts the password")
 def stranger(machine):
     machine.begin("sudo -k; sudo id -un")
-    machine.see("or type the password:")
+    machine.see(ASKED)
     machine.reader.touch("stranger")
     machine.see("did not match")
     machine.type(PASSWORD + "\n")
@@ -190,7 +200,7 @@ def stranger(machine):
 @case("su for the user's own account asks for a touch, for another one for the password")
 def su(machine):
     machine.begin("su alice -c 'id -un'")
-    machine.see("or type the password:")
+    machine.see(ASKED)
     machine.reader.touch()
     machine.end(0)
     machine.begin("su bob -c 'id -un'")
@@ -208,7 +218,7 @@ def login(machine):
              lambda: "alice" not in machine.root("loginctl list-sessions --no-legend"))
     machine.give_name("alice")
     # login(1) gives up after 60 s: before that it shows what it waits in.
-    machine.see("or type the password:", 40)
+    machine.see(ASKED, 40)
     machine.reader.touch()
     machine.see(r"^alice\$")
 
@@ -228,7 +238,7 @@ def sshd(machine):
 @case("kill -9 of the daemon during a scan: the password, and the next touch counts")
 def killed(machine):
     machine.begin("sudo -k; sudo id -un")
-    machine.see("or type the password:")
+    machine.see(ASKED)
     machine.root("kill -9 " + daemon(machine))
     machine.see("[Pp]assword for alice:|Password:")
     machine.type(PASSWORD + "\n")
@@ -239,7 +249,7 @@ def killed(machine):
 @case("a restart of the daemon during a scan: the password, and the next touch counts")
 def restarted(machine):
     machine.begin("sudo -k; sudo id -un")
-    machine.see("or type the password:")
+    machine.see(ASKED)
     machine.root("systemctl restart signetd")
     machine.see(r"[Pp]assword for alice:|^Password:")
     machine.type(PASSWORD + "\n")
@@ -250,9 +260,9 @@ def restarted(machine):
 @case("the reader process killed during a scan: the next touch counts, at the same prompt")
 def readers_killed(machine):
     machine.begin("sudo -k; sudo id -un")
-    machine.see("or type the password:")
+    machine.see(ASKED)
     machine.root("kill -9 " + readers(machine))
-    machine.see(r"had to be restarted(.|\n)*touch the reader(.|\n)*or type the password:")
+    machine.see(r"had to be restarted(.|\n)*" + ASKED)
     machine.reader.touch()
     shown = machine.end(0)
     expect(re.search("^root$", shown, re.M), shown)
@@ -262,10 +272,10 @@ def readers_killed(machine):
       "same prompt")
 def readers_hang(machine):
     machine.begin("sudo -k; sudo id -un")
-    machine.see("or type the password:")
+    machine.see(ASKED)
     stopped = readers(machine)
     machine.root("kill -STOP " + stopped)
-    machine.see(r"had to be restarted(.|\n)*touch the reader(.|\n)*or type the password:")
+    machine.see(r"had to be restarted(.|\n)*" + ASKED)
     expect(readers(machine) != stopped, "the stopped process is still there")
     machine.reader.touch()
     shown = machine.end(0)
@@ -275,7 +285,7 @@ def readers_hang(machine):
 @case("the reader process stopped during a scan: the password works at once")
 def readers_stopped(machine):
     machine.begin("sudo -k; sudo id -un")
-    machine.see("or type the password:")
+    machine.see(ASKED)
     stopped = readers(machine)
     machine.root("kill -STOP " + stopped)
     machine.type(PASSWORD + "\n")
@@ -287,11 +297,11 @@ def readers_stopped(machine):
 @case("unplugged during a scan and plugged in again: a touch at the same prompt")
 def replugged(machine):
     machine.begin("sudo -k; sudo id -un")
-    machine.see("or type the password:")
+    machine.see(ASKED)
     machine.reader.tell("UNPLUG")
     machine.see("unplugged: plug it in again")
     machine.reader.tell("PLUG")
-    machine.see(r"plug it in again(.|\n)*touch the reader(.|\n)*or type the password:")
+    machine.see(r"plug it in again(.|\n)*" + ASKED)
     machine.reader.touch()
     shown = machine.end(0)
     expect(re.search("^root$", shown, re.M), shown)
@@ -300,14 +310,13 @@ def replugged(machine):
 @case("unplugged during a scan and not plugged in again: the password; plugged in later: a touch")
 def unplugged(machine):
     machine.begin("sudo -k; sudo id -un")
-    machine.see("or type the password:")
+    machine.see(ASKED)
     machine.reader.tell("UNPLUG")
     machine.see("unplugged: plug it in again")
     machine.type(PASSWORD + "\n")
     machine.end(0)
     machine.reader.tell("PLUG")
-    wait_for("the kernel does not see the reader", 30,
-             lambda: "Played" in machine.root("cat /sys/bus/usb/devices/*/manufacturer; true"))
+    reader_is_seen(machine)
     sudo_with_touch(machine)
 
 
@@ -331,7 +340,7 @@ def slow(machine):
             machine.root("systemctl stop signetd")
             machine.begin("sudo -k; sudo id -un")
             machine.see("or type the password:")
-            machine.see("touch the reader", 150)
+            machine.see(ASKED, 150)
             machine.reader.touch()
             shown = machine.end(0, 150)
             expect(re.search("^root$", shown, re.M), shown)
@@ -371,7 +380,7 @@ def lockout(machine):
     while left > 0:
         machine.begin("sudo -k; sudo id -un")
         for _ in range(min(left, 3)):
-            machine.see(r"or type the password: *\Z")
+            machine.see(ASKED + r" *\Z")
             machine.reader.touch("stranger")
             left -= 1
         machine.see(r"\[sudo\] password for alice: *\Z|^Password: *\Z")
@@ -486,7 +495,7 @@ def successor(machine):
         machine.log_in("carol", PASSWORD)
         enroll(machine, finger="carol-right", name="carol", compared=1)
         machine.begin("su carol -c 'id -un'")
-        machine.see("or type the password:")
+        machine.see(ASKED)
         machine.reader.touch("carol-right")
         machine.end(0)
         machine.type("exit\n")
@@ -524,7 +533,7 @@ def fprintd(machine):
 @case("an upgrade of a running daemon while a login waits")
 def upgrade(machine):
     machine.begin("sudo -k; sudo id -un")
-    machine.see("or type the password:")
+    machine.see(ASKED)
     before = daemon(machine)
     machine.root("apt-get -q -y install --no-install-recommends /srv/debs/next/*.deb")
     machine.see(r"[Pp]assword( for alice)?: *\Z")
@@ -582,7 +591,7 @@ def reboot(machine):
     machine.root("mount -t 9p -o trans=virtio,ro debs /srv/debs")
     enforced(machine)
     machine.give_name("alice")
-    machine.see("or type the password:")
+    machine.see(ASKED)
     machine.reader.touch()
     machine.see(r"^alice\$")
     sudo_with_touch(machine)
@@ -600,7 +609,7 @@ def wakes(machine):
     QEMU's own processor (version 7.2) sometimes has flags after it that no program has set, the one for
     single steps among them, and the kernel goes no further: then the machine is started anew."""
     machine.begin("sudo -k; sudo id -un")
-    machine.see("or type the password:")
+    machine.see(ASKED)
     machine.root("sync")
     machine.root("systemctl suspend --no-block")
     wait_for("the machine does not sleep", 60,

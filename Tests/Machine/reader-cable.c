@@ -113,6 +113,8 @@ static void greeted(void *unused, struct usb_redir_hello_header *hello) {
 static void reset(void *unused) {
     (void)unused;
     forget_answers();
+    // Nor does it wait for a finger any more, for which a process that was killed had asked.
+    await_finger(0);
     pending_count = 0;
     model->start();
 }
