@@ -33,7 +33,7 @@ struct Measures {
 
     /// What one login costs beside the person's own time, in milliseconds.
     struct Login {
-        /// From pam_authenticate to the first message.
+        /// From pam_authenticate to the message that asks for the finger.
         let toPrompt: Double
         /// From the touch to PAM_SUCCESS.
         let fromTouch: Double
@@ -50,11 +50,11 @@ struct Measures {
         let returned = try events.returned(success: true).nanoseconds
         let start = try events.first("start").nanoseconds
         return Login(
-            toPrompt: Double(try events.first("message").nanoseconds - start) / 1e6,
+            toPrompt: Double(try events.prompt(of: peer).nanoseconds - start) / 1e6,
             fromTouch: Double(returned - touched) / 1e6)
     }
 
-    /// Milliseconds from pam_authenticate to the first message.
+    /// Milliseconds from pam_authenticate to the message that asks for the finger.
     func callToPrompt(_ situation: Situation) -> (any Peer) throws -> Double {
         { peer in
             let probe = try self.probe(peer, situation)
@@ -63,7 +63,7 @@ struct Measures {
             let events = try probe.finish()
             _ = try events.returned(success: true)
             return Double(
-                try events.first("message").nanoseconds - events.first("start").nanoseconds)
+                try events.prompt(of: peer).nanoseconds - events.first("start").nanoseconds)
                 / 1e6
         }
     }

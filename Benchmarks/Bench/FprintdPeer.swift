@@ -8,6 +8,7 @@ import TestSupport
 final class FprintdPeer: Peer {
     let name = "pam_fprintd + fprintd"
     let service = "bench-fprintd"
+    let asking = "finger"
     let module: String
 
     private static let program = "fprintd"

@@ -45,6 +45,8 @@ protocol Peer: AnyObject {
     var service: String { get }
     /// The module's path in the fixture.
     var module: String { get }
+    /// What a message has in it that asks for the finger; others may come before it.
+    var asking: String { get }
 
     /// Brings the daemon into a state; returns the environment that the application needs for it.
     func arrange(_ situation: Situation) throws -> [String: String]

@@ -17,6 +17,7 @@ struct Probe {
         let nanoseconds: Int64
         let number: Int
         let kilobytes: Int
+        let text: Substring
     }
 
     static let path = "/usr/local/bin/probe"
@@ -35,12 +36,12 @@ struct Probe {
     /// How long a person takes to react.
     static let reactionMicroseconds: UInt32 = 100_000
 
-    /// Waits until the module prompts, and a moment longer, as a person would need to react: all
+    /// Waits until the module asks for the finger, and a moment longer, as a person would need to react: all
     /// that the peer does before it waits for the finger is then done.
     func waitForPrompt(
         of peer: any Peer, reaction: UInt32 = reactionMicroseconds
     ) throws {
-        try program.expect("\nmessage ", within: .seconds(60))
+        try program.expect(peer.asking, within: .seconds(60))
         try peer.prompted()
         usleep(reaction)
     }
@@ -57,7 +58,8 @@ struct Probe {
                 let kilobytes = Int(words[3])
             else { return nil }
             return Event(
-                name: words[0], nanoseconds: time, number: number, kilobytes: kilobytes)
+                name: words[0], nanoseconds: time, number: number, kilobytes: kilobytes,
+                text: words.count > 4 ? words[4] : "")
         }
     }
 }
@@ -68,6 +70,14 @@ extension [Probe.Event] {
         guard let event = first(where: { $0.name == name }) else {
             throw BenchFault.unexpected("the probe told no '\(name)'")
         }
+        return event
+    }
+
+    /// The message that asked for the finger.
+    func prompt(of peer: any Peer) throws -> Probe.Event {
+        guard
+            let event = first(where: { $0.name == "message" && $0.text.contains(peer.asking) })
+        else { throw BenchFault.unexpected("the probe told of no prompt") }
         return event
     }
 

@@ -6,6 +6,7 @@ import TestSupport
 final class SignetPeer: Peer {
     let name = "signet"
     let service = "bench-signet"
+    let asking = "the reader"
     let module: String
 
     private static let listed = "bench-listed"
@@ -51,7 +52,9 @@ final class SignetPeer: Peer {
         }
         try host.write(
             "/etc/signet/signet.conf",
+            // The probe has no terminal: it is let ask as a screen locker is.
             "[vault]\n\(vault)\n[login]\nservices = !\(Self.listed)\n"
+                + "lockers = \(service), \(Self.listed), \(Self.unseen)\n"
                 + "[keyring]\nservices = \(service)\n")
         try start()
         try enrol()

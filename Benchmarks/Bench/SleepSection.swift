@@ -78,7 +78,7 @@ struct SleepSection {
             _ = try site.peer.touch()
             let events = try next.finish()
             _ = try events.returned(success: true)
-            let prompt = try events.first("message").nanoseconds
+            let prompt = try events.prompt(of: site.peer).nanoseconds
             let start = try events.first("start").nanoseconds
             call.take { Double(prompt - start) / 1e6 }
             wake.take { Double(prompt - awake) / 1e6 }
