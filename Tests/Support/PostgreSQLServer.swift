@@ -19,7 +19,16 @@ package final class PostgreSQLServer: Sendable {
     private let process = Mutex<Program?>(nil)
     private let made = Mutex(0)
 
-    /// Makes and starts one (about 1.5 s). With `isDurable` its data are on the disk, below
+    /// What initdb makes, which takes a second: other servers of this process begin with a copy.
+    private static let pristine = Result<Scratch, TestFault> { () throws(TestFault) in
+        let scratch = try Scratch()
+        let data = scratch.at("data")
+        for path in [scratch.path, data] { try makeDirectory(path) }
+        try initialise(data, walSegment: 1, home: scratch.path)
+        return scratch
+    }
+
+    /// Makes and starts one. With `isDurable` its data are on the disk, below
     /// `directory`, and commits are flushed: for measuring. With an identity, PEM bytes of a
     /// certificate and its key, it also listens on `tlsPort` of 127.0.0.1, by TLS.
     package init(
@@ -31,10 +40,13 @@ package final class PostgreSQLServer: Sendable {
         ownPort = try identity.map { _ throws(TestFault) in try freePort() }
         data = directory.map { "\($0)/postgresql-\(getpid())" } ?? scratch.at("data")
         try makeDirectories()
-        try finish([
-            "initdb", "--pgdata=\(data)", "--username=signet", "--auth=trust", "--no-sync",
-            "--encoding=UTF8", "--locale=C.UTF-8", "--wal-segsize=\(isDurable ? 16 : 1)",
-        ])
+        if isDurable {
+            try Self.initialise(data, walSegment: 16, home: scratch.path)
+        } else {
+            let pristine = try Self.pristine.get().at("data")
+            try finish(
+                ["cp", "--archive", "--no-target-directory", pristine, data], isOwn: false)
+        }
         try use(identity)
         try start()
     }
@@ -60,14 +72,46 @@ package final class PostgreSQLServer: Sendable {
     package var socketDirectory: String { scratch.path }
 
     private func makeDirectories() throws(TestFault) {
-        for path in [scratch.path, data] {
-            guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
-                throw .system(call: "mkdir", subject: path, code: errno)
-            }
-            guard unsafe chown(path, Self.uid, Self.uid) == 0 else {
-                throw .system(call: "chown", subject: path, code: errno)
-            }
+        for path in [scratch.path, data] { try Self.makeDirectory(path) }
+    }
+
+    private static func makeDirectory(_ path: String) throws(TestFault) {
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw .system(call: "mkdir", subject: path, code: errno)
         }
+        guard unsafe chown(path, uid, uid) == 0 else {
+            throw .system(call: "chown", subject: path, code: errno)
+        }
+    }
+
+    /// Makes the files of a server; `walSegment` in MiB.
+    private static func initialise(
+        _ data: String, walSegment: Int, home: String
+    ) throws(TestFault) {
+        let program = try run(
+            "\(programs())/initdb",
+            [
+                "--pgdata=\(data)", "--username=signet", "--auth=trust", "--no-sync",
+                "--encoding=UTF8", "--locale=C.UTF-8", "--wal-segsize=\(walSegment)",
+            ], home: home)
+        try succeed(program, "initdb")
+    }
+
+    /// The directory of PostgreSQL's programs.
+    private static func programs() throws(TestFault) -> String {
+        try Layout.directory(
+            of: Layout.matching("\(Layout.unpacked)/usr/lib/postgresql/*/bin/postgres"))
+    }
+
+    @discardableResult
+    private static func succeed(
+        _ program: Program, _ name: String
+    ) throws(TestFault) -> Outcome {
+        let outcome = try program.expectEnd(within: .seconds(60))
+        guard outcome.succeeded else {
+            throw .closed(awaited: name, transcript: outcome.output + outcome.errors)
+        }
+        return outcome
     }
 
     /// Has it ask a role for its password, and no other, from its next start or `reload` on.
@@ -222,20 +266,13 @@ package final class PostgreSQLServer: Sendable {
         _ arguments: [String], isOwn: Bool = true
     ) throws(TestFault) -> Outcome {
         let program = isOwn ? try run(arguments) : try Program(Command(arguments))
-        let outcome = try program.expectEnd(within: .seconds(60))
-        guard outcome.succeeded else {
-            throw .closed(
-                awaited: arguments.first ?? "", transcript: outcome.output + outcome.errors)
-        }
-        return outcome
+        return try Self.succeed(program, arguments.first ?? "")
     }
 
     /// Starts one of PostgreSQL's programs.
     private func run(_ arguments: [String]) throws(TestFault) -> Program {
-        let directory = try Layout.directory(
-            of: Layout.matching("\(Layout.unpacked)/usr/lib/postgresql/*/bin/postgres"))
-        return try Self.run(
-            "\(directory)/\(arguments[0])", arguments.dropFirst(), home: scratch.path)
+        try Self.run(
+            "\(Self.programs())/\(arguments[0])", arguments.dropFirst(), home: scratch.path)
     }
 
     /// Starts a program that `Tests/HostFixture/programs` unpacked. It may look everywhere, as the
