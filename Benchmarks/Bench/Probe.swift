@@ -36,8 +36,8 @@ struct Probe {
     /// How long a person takes to react.
     static let reactionMicroseconds: UInt32 = 100_000
 
-    /// Waits until the module asks for the finger, and a moment longer, as a person would need to react: all
-    /// that the peer does before it waits for the finger is then done.
+    /// Waits until the module asks for the finger, and a moment longer, as a person would need to
+    /// react: all that the peer does before it waits for the finger is then done.
     func waitForPrompt(
         of peer: any Peer, reaction: UInt32 = reactionMicroseconds
     ) throws {
