@@ -6,17 +6,18 @@ import Testing
 
 @Suite("A request that the library refuses", .threadOfItsOwn)
 struct ArrivingHeadsTests {
-    /// Complete heads that libmicrohttpd 0.9.75 answers twice, with the status of its answer.
-    static let heads = [
-        ("GET / HTTP/1.1\r\n\r\n", 400),
-        ("GET / HTTP/1.1\r\nX: y\r\n\r\n", 400),
-        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: abc\r\n\r\n", 400),
-        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \r\n\r\n", 400),
-        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1x\r\n\r\nab", 400),
-        ("POST / HTTP/1.1\r\nContent-Length: 1x\r\n\r\nab", 400),
-        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", 413),
-        ("GET / HTTP/1.1\r\nHost: a\r\nCookie: \(cookies)\r\n\r\n", 431),
-        ("GET / HTTP/1.1\r\nCookie: \(cookies)\r\n\r\n", 431),
+    /// Complete heads that libmicrohttpd 0.9.75 answers twice, with the status of its answer; where
+    /// there are two, 1.0.10 gives the second.
+    static let heads: [(String, Set<Int>)] = [
+        ("GET / HTTP/1.1\r\n\r\n", [400]),
+        ("GET / HTTP/1.1\r\nX: y\r\n\r\n", [400]),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: abc\r\n\r\n", [400]),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \r\n\r\n", [400]),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1x\r\n\r\nab", [400]),
+        ("POST / HTTP/1.1\r\nContent-Length: 1x\r\n\r\nab", [400]),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", [413, 400]),
+        ("GET / HTTP/1.1\r\nHost: a\r\nCookie: \(cookies)\r\n\r\n", [431]),
+        ("GET / HTTP/1.1\r\nCookie: \(cookies)\r\n\r\n", [431]),
     ]
     private static let cookies = (0..<900).map { "a\($0)=b" }.joined(separator: "; ")
 
@@ -34,33 +35,39 @@ struct ArrivingHeadsTests {
         return configuration
     }
 
-    private func expectOneAnswer(_ answer: String, status: Int, to request: String) {
-        #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(request): \(answer)")
+    /// Returns the status of the answer, which must be one of `statuses`.
+    @discardableResult
+    private func expectOneAnswer(
+        _ answer: String, status statuses: Set<Int>, to request: String
+    ) throws -> Int {
+        let status = try #require(
+            statuses.first { answer.hasPrefix("HTTP/1.1 \($0) ") }, "\(request): \(answer)")
         #expect(answer.ranges(of: "HTTP/1.").count == 1, "\(answer)")
         #expect(answer.contains("\r\nConnection: close\r\n"))
         #expect(answer.contains("\r\nX-Id: 7\r\n"))
         #expect(answer.contains("\r\nContent-Length: 12\r\n"))
         #expect(answer.contains(#/\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/#))
         #expect(answer.hasSuffix("\r\n\r\nrefused: \(status)"))
+        return status
     }
 
     @Test("gets one answer, in the words of the configuration", arguments: heads)
-    func plain(request: String, status: Int) async throws {
+    func plain(request: String, statuses: Set<Int>) async throws {
         let lines = Lines()
         let server = try HTTPServer(Self.configuration(lines), handler: echo)
         let answer = try #require(try exchange(server.port, request), "the connection stays open")
-        expectOneAnswer(answer, status: status, to: request)
+        let status = try expectOneAnswer(answer, status: statuses, to: request)
         #expect(lines.all == ["\(status) / 127.0.0.1"])
         await server.stop(within: .seconds(1))
     }
 
     @Test("gets one answer over TLS", arguments: heads)
-    func secure(request: String, status: Int) async throws {
+    func secure(request: String, statuses: Set<Int>) async throws {
         let identity = try TestIdentity()
         let server = try HTTPServer(
             Self.configuration(identity: identity.pair()), handler: echo)
         let answer = try secureExchange(server.port, identity, request)
-        expectOneAnswer(answer, status: status, to: request)
+        try expectOneAnswer(answer, status: statuses, to: request)
         await server.stop(within: .seconds(1))
     }
 
@@ -77,7 +84,7 @@ struct ArrivingHeadsTests {
         #expect(try exchange(server.port, "GET / HTTP/1.0\r\n\r\n")?.contains(" 200 ") == true)
         refused.send("Content-Length: x\r\n\r\n")
         let answer = refused.receiveAll() ?? "the connection stays open"
-        expectOneAnswer(answer, status: 400, to: "in the middle")
+        try expectOneAnswer(answer, status: [400], to: "in the middle")
         before.send("\r\n")
         #expect(before.receive(until: "[] 0").contains("GET /before [] 0"))
         after.send("\r\n")
@@ -93,7 +100,7 @@ struct ArrivingHeadsTests {
         #expect(connection.receive(until: "[] 0 127.0.0.1").contains("GET /first [] 0"))
         connection.send("GET /second HTTP/1.1\r\n\r\n")
         let answer = connection.receiveAll() ?? "the connection stays open"
-        expectOneAnswer(answer, status: 400, to: "the second")
+        try expectOneAnswer(answer, status: [400], to: "the second")
         await server.stop(within: .seconds(1))
     }
 
@@ -115,7 +122,7 @@ struct ArrivingHeadsTests {
     }
 
     @Test("leaves nothing behind", arguments: heads)
-    func released(request: String, status: Int) async throws {
+    func released(request: String, statuses: Set<Int>) async throws {
         final class Held: Sendable {}
         weak var left: Held?
         do {

@@ -33,7 +33,7 @@ struct LibraryLineTests {
             server.port,
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n")
         await server.stop(within: .seconds(1))
-        #expect(lines.all.contains { $0.contains("HTTP response code is 413 ('…')") })
+        #expect(lines.all.contains { $0.contains(#/HTTP response code is (413|400) \('…'\)/#) })
         #expect(!lines.all.contains { $0.contains("%") })
     }
 }

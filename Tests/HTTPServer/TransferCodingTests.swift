@@ -15,8 +15,6 @@ struct TransferCodingTests {
             "Transfer-Encoding: chunked", "transfer-encoding: chunked",
             "TRANSFER-ENCODING: Chunked", "Transfer-Encoding:chunked",
             "Transfer-Encoding:\tchunked \t",
-            "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
-            "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
             "Expect: 100-continue\r\nTransfer-Encoding: chunked",
         ])
     func refused(header: String) async throws {
@@ -24,10 +22,12 @@ struct TransferCodingTests {
         #expect(answer.hasPrefix("HTTP/1.1 411 "), "\(answer)")
     }
 
-    /// The library of Debian 13 refuses these by itself, with 400.
+    /// Newer libraries refuse some of these by themselves: 1.0.1 with 400, 1.0.10 with 400 or 501.
     @Test(
-        "is refused where it is not the chunked one, or a length stands beside it",
+        "is refused where it is not the chunked one, there are two, or a length stands beside it",
         arguments: [
+            "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+            "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
             "Transfer-Encoding: gzip", "Transfer-Encoding: gzip, chunked",
             "Transfer-Encoding: identity", "Transfer-Encoding:", "Transfer-Encoding: ",
             "Content-Length: 13\r\nTransfer-Encoding: chunked",
@@ -36,8 +36,7 @@ struct TransferCodingTests {
         ])
     func invalid(header: String) async throws {
         let answer = try await refusal(of: header)
-        #expect(
-            answer.hasPrefix("HTTP/1.1 411 ") || answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+        #expect(answer.contains(#/^HTTP\/1.1 (400|411|501) /#), "\(answer)")
     }
 
     /// The one answer to a request with this header, which has reached no handler.
@@ -89,7 +88,11 @@ struct TransferCodingTests {
             let answer = try secureExchange(
                 server.port, identity,
                 "POST / HTTP/\(version)\r\nHost: a\r\nTransfer-Encoding: chunked" + Self.chunks)
-            #expect(answer.hasPrefix("HTTP/1.1 411 ") || answer.hasPrefix("HTTP/1.0 411 "))
+            // There is none in HTTP/1.0, so that 1.0.10 refuses it by itself.
+            #expect(
+                version == "1.1"
+                    ? answer.hasPrefix("HTTP/1.1 411 ")
+                    : answer.contains(#/^HTTP\/1.[01] (400|411) /#), "\(answer)")
             #expect(answer.ranges(of: "HTTP/1.").count == 1, "\(answer)")
         }
         await server.stop(within: .seconds(1))
