@@ -284,6 +284,26 @@ struct MachineTests {
         #expect(bare.codes() == ["configuration-refused"])
     }
 
+    @Test(
+        "a silent service is told to be started anew, but not one that is still starting",
+        arguments: ["active", "inactive", "failed", "activating"])
+    func silent(state: String) throws {
+        let bare = try Bare()
+        let found = bare.machine.examine { DaemonView(.silent("it does not answer")) }
+        let silent = try #require(found.first { $0.code == "service-silent" })
+        try bare.write(
+            "bin/systemctl", "#!/bin/sh\n[ $1 = is-active ] && echo \(state) || echo \"$*\"\n",
+            mode: 0o755)
+        let outcome = try Program(
+            Command(
+                ["sh", "-c", String(decoding: silent.mend.bytes, as: UTF8.self)],
+                environment: ["PATH": "\(bare.machine.files.root)/bin:/usr/bin:/bin"])
+        ).expectEnd()
+        #expect(outcome.ending == .exited(0))
+        let restart = "restart signetd.socket signetd.service\n"
+        #expect(outcome.output == (state == "activating" ? "" : restart))
+    }
+
     @Test("file systems of other machines, and without owners, are known by their numbers")
     func fileSystems() {
         #expect(StateFileCheck.foreignFileSystems[0x6969] == "nfs")
