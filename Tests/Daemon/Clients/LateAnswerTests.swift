@@ -90,7 +90,8 @@ extension SecondDaemonTests {
                 }
                 let start = ContinuousClock.now
                 try fixture.restart()
-                #expect(ContinuousClock.now - start < .seconds(limit + 1), "\(verb)")
+                // A busy machine may need as long again to start the next one.
+                #expect(ContinuousClock.now - start < .seconds(limit + 20), "\(verb)")
                 server.answering(yes())
                 #expect(fixture.serverFiles.count == 1)
             }
