@@ -3,6 +3,7 @@ import Crypto
 import Posix
 import Sealing
 import StateSupport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -207,7 +208,7 @@ struct TPMTroubleTests {
         #expect(throws: VaultError.doesNotOpen) { try fixture.vault.sign(none, try sealing()) }
     }
 
-    @Test("a full TPM gets room where only the dead hold it, and else says that it is full")
+    @Test("a full TPM gets room where only the dead hold it")
     func slots() throws {
         let fixture = try TPMFixture()
         let made = try fixture.vault.create(try sealing())
@@ -216,17 +217,49 @@ struct TPMTroubleTests {
         try fixture.tpm.fillSessions()
         _ = try fixture.vault.sign(made.sealed, try sealing())
         #expect(try fixture.leftovers().isEmpty)
-        // What the vault itself holds is not taken away.
-        let held = try (0..<2).map { _ in
+    }
+
+    @Test("what is ready for longest gives room, and is loaded again when it is used")
+    func room() throws {
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
+        let verifier = try P256PublicKey(point: made.publicPoint)
+        let data = try fixture.vault.seal(try secret([7]), context: try sealing())
+        // More than any TPM has to have room for.
+        let keys = try (0..<7).map { _ in
             try fixture.vault.ready(key: made.sealed, context: try sealing())
         }
-        #expect(throws: VaultError.trouble(.outOfSlots)) {
-            try (0..<3).map { _ in try fixture.vault.ready(key: made.sealed, context: try sealing())
-            }
+        let opened = try fixture.vault.ready(data: data, context: try sealing())
+        _ = try fixture.vault.create(try sealing())
+        for key in keys {
+            let signature = try key.sign([1], try sealing())
+            #expect(try verifier.verifies(signature, message: [1]))
         }
-        for key in held { _ = try key.sign([1], try sealing()) }
-        for key in held { key.release() }
+        #expect(bytes(of: try opened.open(try sealing())) == [7])
+        for key in keys { key.release() }
+        opened.release()
         #expect(try fixture.leftovers().isEmpty)
+        #expect(throws: VaultError.self) { try keys[0].sign([1], try sealing()) }
+    }
+
+    @Test("a TPM that has no room whatever is released is reported as full")
+    func full() throws {
+        let fixture = try TPMFixture()
+        let bus = try TPMInterposer(fixture.tpm)
+        defer { bus.stop() }
+        let vault = try TPMVault(host: fixture.host, tcti: bus.tcti, pin: fixture.pin)
+        let made = try vault.create(try sealing())
+        let held = try vault.ready(key: made.sealed, context: try sealing())
+        let isFull = Mutex(true)
+        bus.setRule(at: .command) { exchange in
+            exchange.code == .load && isFull.withLock(\.self) ? .fail(0x902) : .pass
+        }
+        #expect(throws: VaultError.trouble(.outOfSlots)) {
+            try vault.ready(key: made.sealed, context: try sealing())
+        }
+        isFull.withLock { $0 = false }
+        _ = try held.sign([1], try sealing())
+        held.release()
     }
 
     @Test("without a pin that can be read and written, nothing is made and nothing is opened")

@@ -8,7 +8,7 @@ import TPMStructures
 ///
 /// Not thread-safe. Everything that uses keys goes through `attempt`, which verifies the root key
 /// against the pin before anything secret is sent, and repeats an operation once after a lost
-/// connection or when the TPM is full. `trust` and `description` alone talk to a TPM whose root key
+/// connection, and as often as room can be made when the TPM is full. `trust` and `description` alone talk to a TPM whose root key
 /// may be another one, and send it nothing secret.
 struct TPMVaultSession {
     /// The Name that the root key must have.
@@ -64,7 +64,8 @@ struct TPMVaultSession {
     /// The total number of commands sent to the TPM.
     var commands: Int { commandsBefore + (link?.connection.commands ?? 0) }
 
-    /// Runs `body` with a verified root key, and once more if the fault has a remedy.
+    /// Runs `body` with a verified root key, and once more if the fault has a remedy; when the TPM is
+    /// full, until nothing is left that could make room.
     ///
     /// Throws `.doesNotOpen` if the root key is the trusted one but not the one that the sealed
     /// object names. Otherwise throws the fault's `verdict`.
@@ -81,7 +82,9 @@ struct TPMVaultSession {
                 }
             } catch {
                 tries += 1
-                guard tries < 2, remedied(error) else { throw error.verdict }
+                guard tries < 2 && remedied(error) || makesRoom(for: error) else {
+                    throw error.verdict
+                }
                 continue
             }
             throw .doesNotOpen
@@ -264,6 +267,20 @@ struct TPMVaultSession {
             // A resource manager flushes on close; otherwise flush stale objects ourselves.
             if name.isManaged || (try? link?.connection.flushStale()) == nil { abandon() }
         }
+        return true
+    }
+
+    /// Releases the object that has been ready for the longest time, if the fault is that the TPM is
+    /// full; returns false if there is none left.
+    ///
+    /// It is loaded again when it is used. A touch that has ended may not have given back what was
+    /// loaded for it when the next one begins, and a TPM need not have room for more than three
+    /// objects.
+    private mutating func makesRoom(for fault: TPMFault) -> Bool {
+        guard case .flush = fault.remedy,
+            let oldest = ready.filter({ $0.value != nil }).keys.min()
+        else { return false }
+        ready[oldest] = .some(nil)
         return true
     }
 
