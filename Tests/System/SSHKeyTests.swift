@@ -195,6 +195,8 @@ struct SSHKeyTests {
         let file = String(decoding: try host.read("\(SSHFixture.key).pub"), as: UTF8.self)
         #expect(
             shown.output.split(separator: " ").prefix(2) == file.split(separator: " ").prefix(2))
+        let checkup = try host.run(["signet", "doctor"], as: HostFixture.root)
+        #expect(!checkup.output.contains("was not created by Signet"), "\(checkup.output)")
         let removed = try host.run(
             ["signet", "ssh", "remove", "ssh", "--password-stdin"], as: HostFixture.alice,
             input: HostFixture.alice.password + "\n")

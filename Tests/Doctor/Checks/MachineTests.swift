@@ -198,6 +198,25 @@ struct MachineTests {
         #expect(String(decoding: other.mend.bytes, as: UTF8.self) == "chown root:root /k")
     }
 
+    @Test("an account's directories belong to features, whatever their names; a file must be known")
+    func accountFiles() throws {
+        let bare = try Bare()
+        let account = "var/lib/signet/private/accounts/1000"
+        for name in ["ssh-keys", "secrets", "badges"] {
+            try bare.write("\(account)/\(name)/one", "x", mode: 0o644)
+        }
+        try bare.write("\(account)/notes", "x")
+        func subjects(_ code: String) -> Set<String> {
+            Set(
+                bare.machine.examine { DaemonView(.absent) }.filter { $0.code == code }
+                    .map { String(decoding: $0.subject, as: UTF8.self) })
+        }
+        #expect(subjects("file-foreign") == ["/\(account)/notes"])
+        #expect(
+            subjects("file-exposed").isSuperset(
+                of: ["ssh-keys", "secrets", "badges"].map { "/\(account)/\($0)/one" }))
+    }
+
     @Test("a locked-down machine, an unsynchronised clock, and one that is behind are reported")
     func notes() throws {
         var bare = try Bare()

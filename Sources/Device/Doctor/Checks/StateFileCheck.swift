@@ -81,7 +81,9 @@ struct StateFileCheck {
             case "account", "life", "credential", "keyring", "lockout", "lost-prints", "counter",
                 "receipts", "refusals", "signers":
                 findings += check.findings(at: path, rule: .privateFile)
-            case "prints", "secrets", "servers", "mac-tokens": findings += privateDirectory(path)
+            // Whatever is kept in several files has a directory of its own, whose name only its
+            // feature knows.
+            case _ where files.look(path)?.kind == .directory: findings += privateDirectory(path)
             default: findings += foreign(name, path: path)
             }
         }
