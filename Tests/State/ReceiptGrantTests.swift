@@ -189,20 +189,6 @@ struct ReceiptGrantTests {
         Issue.record("it never came to an end")
     }
 
-    @Test("what it costs: one sync before the answer, more only behind it")
-    func cost() throws {
-        let clock = ContinuousClock()
-        var (granting, flushing) = (Duration.zero, Duration.zero)
-        for _ in 0..<20 {
-            let place = try receipts.log.prepare()
-            try receipts.log.append(try receipts.receipt(place))
-            receipts.log.beginSync()
-            granting += try clock.measure { try receipts.log.granted(place.counter) }
-            flushing += try clock.measure { try receipts.log.flush() }
-        }
-        print("granted in \(granting / 20), flushed behind it in \(flushing / 20)")
-    }
-
     private func refused(_ log: ReceiptLog, _ counter: UInt64) {
         let before = try? receipts.fixture.contents(receipts.path)
         #expect(throws: StoreFault.changedMeanwhile) { try log.granted(counter) }

@@ -15,7 +15,7 @@ final class PerKeyQueue<Key: Hashable & Sendable> {
     }
 
     /// The waiting places, for each key whose turn is taken.
-    private var paths: [Key: [Place]] = [:]
+    private var places: [Key: [Place]] = [:]
     private var nextID: UInt64 = 0
 
     /// Waits for the turn of a key; returns false if it did not come within `limit` or the task was
@@ -23,8 +23,8 @@ final class PerKeyQueue<Key: Hashable & Sendable> {
     ///
     /// The caller must end a turn that it has taken with `leave`.
     func take(_ key: Key, within limit: Duration) async -> Bool {
-        if paths[key] == nil {
-            paths[key] = []
+        if places[key] == nil {
+            places[key] = []
             return true
         }
         guard limit > .zero else { return false }
@@ -33,19 +33,19 @@ final class PerKeyQueue<Key: Hashable & Sendable> {
 
     /// Takes the turn of a key if it is free; returns false otherwise.
     func takeFree(_ key: Key) -> Bool {
-        guard paths[key] == nil else { return false }
-        paths[key] = []
+        guard places[key] == nil else { return false }
+        places[key] = []
         return true
     }
 
     /// Ends the turn of a key, and passes it to the first waiting place.
     func leave(_ key: Key) {
-        guard var waiting = paths[key], !waiting.isEmpty else {
-            paths[key] = nil
+        guard var left = places[key], !left.isEmpty else {
+            places[key] = nil
             return
         }
-        let next = waiting.removeFirst()
-        paths[key] = waiting
+        let next = left.removeFirst()
+        places[key] = left
         next.turn.resume(returning: true)
     }
 
@@ -65,16 +65,16 @@ final class PerKeyQueue<Key: Hashable & Sendable> {
     /// checked.
     private func join(_ place: Place, key: Key) {
         if Task.isCancelled { return place.turn.resume(returning: false) }
-        guard paths[key] != nil else {
-            paths[key] = []
+        guard places[key] != nil else {
+            places[key] = []
             return place.turn.resume(returning: true)
         }
-        paths[key]?.append(place)
+        places[key]?.append(place)
     }
 
     private func giveUp(_ id: UInt64, key: Key) {
-        guard let index = paths[key]?.firstIndex(where: { $0.id == id }),
-            let place = paths[key]?.remove(at: index)
+        guard let index = places[key]?.firstIndex(where: { $0.id == id }),
+            let place = places[key]?.remove(at: index)
         else { return }
         place.turn.resume(returning: false)
     }
