@@ -191,7 +191,7 @@ final class DesktopClient: Client {
         set { connection.purpose = newValue }
     }
     /// Nothing that is served for it awaits a confirmation.
-    var confirmation: (any AwaitedConfirmation)?
+    let proof = SentProof()
 
     nonisolated var hearsLifting: Bool { true }
 

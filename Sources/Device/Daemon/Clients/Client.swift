@@ -48,10 +48,8 @@ protocol Client: AnyObject, Sendable {
     /// What the current request has turned out to be for, for the journal; nil if the request's own
     /// context says it.
     var purpose: Bytes? { get set }
-    /// A proof that was sent to the client and that it has yet to confirm.
-    ///
-    /// Replacing it ends the old one.
-    var confirmation: (any AwaitedConfirmation)? { get set }
+    /// The proof that was sent to the client and that it has yet to confirm.
+    nonisolated var proof: SentProof { get }
     /// Sends a secret in parts, waiting while the client reads slowly.
     func send(_ secret: SecretBytes) async
 }
@@ -84,7 +82,29 @@ protocol AwaitedConfirmation: AnyObject, Sendable {
     /// Work to do after the confirmation has ended, when the client no longer waits.
     var afterwards: () -> Void { get set }
     /// Voids the proof, writes what the touch has not written yet, and releases the reader.
-    func end()
+    ///
+    /// Later calls do nothing.
+    func settle()
+}
+
+/// The place for a proof that was sent to a client and awaits its confirmation: one at the most.
+@ServiceActor
+final class SentProof {
+    private(set) var awaited: (any AwaitedConfirmation)?
+
+    nonisolated init() {}
+
+    /// Begins to await the confirmation of a proof, and settles the one before it.
+    func hold(_ confirmation: any AwaitedConfirmation) {
+        settle()
+        awaited = confirmation
+    }
+
+    /// Ends the wait: the failed matches of the touch are written, its place in the chain of receipts
+    /// is given up unless it was used, and the next in turn gets the reader.
+    ///
+    /// Does nothing if no confirmation is awaited.
+    func settle() { awaited.take()?.settle() }
 }
 
 /// Answers requests; `Router` is the implementation.

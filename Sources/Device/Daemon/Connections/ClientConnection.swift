@@ -62,9 +62,7 @@ final class ClientConnection {
     private var shown: [CheckedContinuation<Bool, Never>] = []
     var requester: Requester?
     var purpose: Bytes?
-    var confirmation: (any AwaitedConfirmation)? {
-        didSet { if oldValue !== confirmation { oldValue?.end() } }
-    }
+    let proof = SentProof()
     private var requests = 0
     private var isOpen = true
     private var isStopping = false
@@ -101,7 +99,7 @@ final class ClientConnection {
         deliverPassword(nil)
         acknowledgeNothing()
         giveUpSecret()
-        confirmation = nil
+        proof.settle()
         // Free the place only when the request has ended; otherwise a client could evade the limits
         // by hanging up.
         guard let request else { return ended(self) }

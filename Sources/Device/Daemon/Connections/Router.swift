@@ -86,7 +86,8 @@ extension Router {
         // A confirmation has to be the very next request. Any other request forfeits the pending
         // proof.
         if !(request.content is ConfirmRequest) {
-            (client.confirmation, client.requester, client.purpose) = (nil, nil, nil)
+            client.proof.settle()
+            (client.requester, client.purpose) = (nil, nil)
         }
         guard request.rule.beginsRequest else { throw Denial(.badRequest) }
         try checkRate(of: client.process)
@@ -128,7 +129,7 @@ extension Router {
     /// (`RefusedAttempts`). Requests that the rate limit refused are not logged here, nor denials that
     /// their requests do not have recorded.
     func answered(_ request: Request, with answer: Answer, to client: any Client) {
-        let proven = client.confirmation
+        let proven = client.proof.awaited
         afterAnswers.run(for: client)
         // A client that is refused for asking too often must not flood the journal and drown other
         // decisions.
@@ -144,7 +145,7 @@ extension Router {
         }
         // The client asks for confirmation at once and the user is waiting for it, so log after
         // that.
-        if case .assertion = answer, let pending = client.confirmation {
+        if case .assertion = answer, let pending = client.proof.awaited {
             pending.afterwards = record
         } else {
             record()
@@ -182,7 +183,7 @@ extension Router {
     ) throws(Denial) -> Account {
         let name = request.account
         // The account of a pending proof was looked up before the touch.
-        let proven = request is ConfirmRequest ? client.confirmation?.account : nil
+        let proven = request is ConfirmRequest ? client.proof.awaited?.account : nil
         let account =
             if let proven, AccountName(proven.name) == name { proven } else {
                 String(validating: name.bytes, as: UTF8.self).flatMap { try? Account.named($0) }

@@ -74,7 +74,7 @@ final class PendingConfirmation: AwaitedConfirmation {
     /// Voids the proof, writes what the touch has not written yet, and releases the reader.
     ///
     /// Later calls do nothing.
-    func end() {
+    func settle() {
         timer = nil
         ended()
         ended = {}
@@ -109,9 +109,9 @@ extension PAMLogins {
         }
         // Ending the confirmation also releases the password and the place in the receipt chain.
         pending.timer = Timer(after: Self.confirmationTime) { [weak client, weak pending] in
-            if let pending, client?.confirmation === pending { client?.confirmation = nil }
+            if let pending, client?.proof.awaited === pending { client?.proof.settle() }
         }
-        client.confirmation = pending
+        client.proof.hold(pending)
     }
 
     /// Turns a proof into a login, if nothing that it relied on has changed since the touch.
@@ -132,15 +132,15 @@ extension PAMLogins {
     func confirm(
         _ request: ConfirmRequest, account: Account, client: any Client
     ) throws(Denial) -> Answer {
-        guard let pending = client.confirmation as? PendingConfirmation, pending.isFirstQuestion(),
+        guard let pending = client.proof.awaited as? PendingConfirmation, pending.isFirstQuestion(),
             pending.account == account, pending.challenge == request.challenge,
             clock.sinceBoot() <= pending.deadline
         else {
-            client.confirmation = nil
+            client.proof.settle()
             throw Denial(.answerTooLate)
         }
         // Everything else is written after the answer, so that the client does not wait for it.
-        afterAnswers.add(client) { client.confirmation = nil }
+        afterAnswers.add(client) { client.proof.settle() }
         try checkStillGood(pending)
         try accounts.reading(account) { () throws(StoreFault) in
             try pending.proof.place.grant()
