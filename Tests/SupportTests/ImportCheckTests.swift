@@ -65,6 +65,12 @@ struct ImportCheckTests {
                 "Sources/Device/Daemon/Touch", "let planted = PAMLogins.self",
                 "PAMLogins"
             ),
+            // A part that reaches through another for one of that one's own.
+            (
+                "Sources/Device/Daemon/Login",
+                "extension PAMLogins { var planted: Bool { touches.logind.isSuspending } }",
+                "reaches through touches for its logind"
+            ),
             (
                 "Sources/RelyingParty/Records",
                 "func planted(store: any Transaction) { _ = store.beginSession }", "beginSession"

@@ -31,7 +31,8 @@ extension PAMLogins {
         let (kept, enrolment) = try accounts.fingers(of: account)
         let query = FingerQuery(
             gallery: Gallery(enrolment.prints), seat: guards.seat(of: presence),
-            reports: PrintReports(account: account, kept: kept, accounts: accounts))
+            reports: PrintReports(
+                account: account, kept: kept, accounts: accounts, journal: journal))
         let told = touches.tell(plan, presence: presence, client: client)
         defer { told?.end() }
         let touch = try await gate.touch(

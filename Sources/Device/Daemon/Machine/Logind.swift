@@ -40,6 +40,12 @@ final class Logind: SuspendState {
     ///
     /// A user who was present before a suspension need not be present after it.
     private(set) var suspensions: UInt64 = 0
+
+    /// Whether the machine is about to be suspended, or was since it had been suspended so often.
+    func hasSlept(since suspensions: UInt64) -> Bool {
+        isSuspending || self.suspensions != suspensions
+    }
+
     /// Closes the readers.
     ///
     /// The machine may be suspended when this has returned.

@@ -31,10 +31,10 @@ extension SSHKeys {
         let (plan, matter) = try plan(
             for: SSHAllowRequest.self, account: account,
             milliseconds: request.timeoutMilliseconds, purpose: request.purpose, client: client)
-        var earlier: EarlierTouch?
+        var earlier: GrantingTouch?
         _ = try await touches.afterTouch(plan, matter: matter, client: client) {
             (snapshot, touch) throws(Denial) in
-            earlier = EarlierTouch(touch: touch, snapshot: snapshot)
+            earlier = GrantingTouch(touch: touch, snapshot: snapshot)
             return .done(DoneAnswer())
         }
         guard let earlier else { throw Denial(.cancelled) }
@@ -63,13 +63,7 @@ extension SSHKeys {
         do throws(Denial) {
             try grants.checkHolds(grant)
             let earlier = grant.earlier
-            try guards.examiner.examine(earlier.touch.match.presence)
-            if await guards.isLidClosed() { throw Denial(.lidClosed) }
-            if guards.logind.isSuspending
-                || guards.logind.suspensions != earlier.touch.suspensions
-            {
-                throw Denial(.suspending)
-            }
+            try await guards.checkStillHolds(earlier.touch)
             if let lockout = try await credentials.guardedFingers(of: account, for: .report).lockout
             {
                 throw lockout
@@ -114,7 +108,7 @@ extension SSHKeys {
             milliseconds: request.timeoutMilliseconds, purpose: purpose, note: granted.note,
             client: client)
         // A touch for something else may hold up the receipt; the grant must hold after that as well.
-        let snapshot = try await LaterReceipts(touches: touches).add(
+        let snapshot = try await touches.addReceipt(
             matter, account: account, for: granted.earlier, within: plan.timeout
         ) { () throws(Denial) in try await self.examine(grant, plan: plan, account: account) }
         try await examine(grant, plan: plan, account: account)

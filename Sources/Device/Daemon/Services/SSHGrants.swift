@@ -18,7 +18,7 @@ final class SSHGrant {
     let account: UInt32
     let key: SSHKeyID
     let destination: SSHDestination
-    let earlier: EarlierTouch
+    let earlier: GrantingTouch
     let signatures: UInt32
     fileprivate let tree: ProcessTree
     fileprivate let end: Duration
@@ -31,7 +31,7 @@ final class SSHGrant {
     let ending = Interruption()
 
     fileprivate init(
-        _ request: SSHAllowRequest, account: UInt32, earlier: EarlierTouch, tree: ProcessTree,
+        _ request: SSHAllowRequest, account: UInt32, earlier: GrantingTouch, tree: ProcessTree,
         end: Duration
     ) {
         self.account = account
@@ -54,7 +54,7 @@ final class SSHGrant {
 
 /// One signature that a grant covers; only `SSHGrants.use` makes one, and counts it.
 struct GrantedSignature {
-    let earlier: EarlierTouch
+    let earlier: GrantingTouch
     /// The number of this signature, from 1.
     let number: UInt32
     let total: UInt32
@@ -90,7 +90,7 @@ final class SSHGrants {
     ///
     /// Throws `notAtMachine` if the client's process is not held. The caller must end it.
     func begin(
-        _ request: SSHAllowRequest, account: Account, earlier: EarlierTouch, client: any Client
+        _ request: SSHAllowRequest, account: Account, earlier: GrantingTouch, client: any Client
     ) throws(Denial) -> SSHGrant {
         guard let tree = ProcessTree(below: client.process) else { throw Denial(.cancelled) }
         let grant = SSHGrant(

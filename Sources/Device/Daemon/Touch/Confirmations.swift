@@ -79,9 +79,7 @@ extension Confirmations {
         case .password:
             let presence = try await guards.admitPassword(plan, client: client)
             let proof = try await password(plan.account, presence: presence, client: client)
-            if logind.isSuspending || logind.suspensions != proof.suspensions {
-                throw Denial(.suspending)
-            }
+            if logind.hasSlept(since: proof.suspensions) { throw Denial(.suspending) }
             return try await body(
                 try credentials.revokingSnapshot(of: plan.account), .password(proof))
         }

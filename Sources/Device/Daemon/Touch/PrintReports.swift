@@ -15,13 +15,14 @@ struct PrintReports {
     let account: Account
     let kept: AccountState
     let accounts: Accounts
+    let journal: DecisionJournal
 
     /// Records and logs that a reader no longer stores a print.
     func lost(_ print: StoredPrint) {
         change { list in
             let isNew = list.add(print.identifier, now: accounts.instant)
             if isNew {
-                accounts.journal.fault(
+                journal.fault(
                     """
                     the reader \(String(decoding: print.reader, as: UTF8.self)) no longer stores the \
                     print of \(print.finger.name.description)
@@ -40,6 +41,6 @@ struct PrintReports {
             guard body(&list) else { return }
             list.keep(only: try kept.prints.enrolment().prints.map(\.identifier))
             try kept.lostPrints.save(list)
-        } catch { accounts.journal.fault(error.description, account: account.name) }
+        } catch { journal.fault(error.description, account: account.name) }
     }
 }

@@ -346,6 +346,14 @@ extension TouchGuards {
         return await logind.isLidClosed(elseAsking: kernel != nil) ?? kernel ?? false
     }
 
+    /// Throws unless what held at a touch still does: its requester is at the machine, the lid is
+    /// open, and the machine has not been suspended since.
+    func checkStillHolds(_ touch: Touch<ScannedFinger>) async throws(Denial) {
+        try examiner.examine(touch.match.presence)
+        if await isLidClosed() { throw Denial(.lidClosed) }
+        if logind.hasSlept(since: touch.suspensions) { throw Denial(.suspending) }
+    }
+
     /// The fingers of an account, and its lockout; throws `notEnrolled` if it has none.
     private func guardedPrints(of account: Account) throws(Denial) -> GuardedFingers {
         let (kept, enrolment) = try accounts.fingers(of: account)

@@ -186,7 +186,8 @@ extension Touches {
             gallery: Gallery(prints), seat: guards.seat(of: presence),
             examine: credentials.examination(
                 account, snapshot: snapshot, check: check, interruption: interruption),
-            reports: PrintReports(account: account, kept: snapshot.kept, accounts: accounts))
+            reports: PrintReports(
+                account: account, kept: snapshot.kept, accounts: accounts, journal: journal))
         let touch: Touch<ScannedFinger>
         do throws(Denial) {
             let told = tell(plan, presence: presence, client: client)
@@ -361,7 +362,7 @@ extension Touches {
     ///
     /// A proof from before a suspension must not be used.
     func hasSlept(since proof: TouchProof) -> Bool {
-        logind.isSuspending || logind.suspensions != proof.touch.suspensions
+        logind.hasSlept(since: proof.touch.suspensions)
     }
 
     /// Reseals the key to the contents of the reader, which cannot change while the turn is held.
