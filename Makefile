@@ -68,7 +68,7 @@ BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build module programs site catalogues demo screen http-faults-test test test-build test-programs \
-	test-other-debian openssh-test programs-table check format-check graph-check new-command-test fprintd-test bench \
+	test-other-debian openssh-test programs-table check format-check graph-check new-command-test new-kind-test fprintd-test bench \
 	fuzz pot generated install without-fprintd uninstall source-tree deb deb-test machine-test \
 	desktop-test clean
 
@@ -175,6 +175,9 @@ graph-check:
 
 new-command-test: deps ## drop a new command into a copy of the tree, build it and test it
 	$(AS_ROOT) env SWIFT=$(SWIFT) checks/new-command
+
+new-kind-test: deps ## drop a new kind of what is sealed to the fingers into a copy, build it and test it
+	$(AS_ROOT) env SWIFT=$(SWIFT) checks/new-kind
 
 fprintd-test: deps ## run fprintd's own test suite against signet-fprint (FPRINTD=DIRECTORY, TESTS=…)
 	@checks/packages $(FPRINTD_DEBS)

@@ -15,7 +15,7 @@ struct Listing: BuildToolPlugin {
     private static let lists: [String: [(name: String, kind: String)]] = [
         "Command": [("commands", "Command")],
         "CommandProtocol": [("requests", "DaemonRequest"), ("answers", "DaemonAnswer")],
-        "Daemon": [("services", "RequestService")],
+        "Daemon": [("services", "RequestService"), ("holdings", "FingerBound")],
         "FrameSamples": [("families", "RequestFamily"), ("fields", ".Field")],
     ]
 

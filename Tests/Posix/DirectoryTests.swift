@@ -91,6 +91,16 @@ struct DirectoryTests {
         #expect(try allNames() == [".hidden", "a"])
     }
 
+    @Test("subdirectories are listed, and neither files nor symbolic links are")
+    func subdirectories() throws {
+        _ = try directory.makeDirectory("one", mode: 0o700)
+        _ = try directory.makeDirectory("two", mode: 0o755)
+        try directory.replace("file", bytes: [1])
+        #expect(unsafe symlink("one", scratch.at("link")) == 0)
+        #expect(unsafe mkdir(scratch.at(".hidden"), 0o700) == 0)
+        #expect(try directory.subdirectories() == ["one", "two"])
+    }
+
     @Test("a directory is made once, with its mode, and must be what it seems")
     func subdirectory() throws {
         let made = try directory.makeDirectory("sub", mode: 0o700)

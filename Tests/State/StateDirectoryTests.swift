@@ -142,6 +142,22 @@ struct StateDirectoryTests {
         Issue.record("it never came to an end")
     }
 
+    @Test("recovery and removal of an account reach each of its directories, whatever it is named")
+    func directories() throws {
+        let account = try fixture.state.makeAccount(
+            StateFixture.alice, uid: StateFixture.uid, now: StateFixture.now)
+        let directory = try Directory.open(
+            fixture.scratch.at("private/accounts/\(StateFixture.uid)"))
+        let inner = try directory.makeDirectory("badges", mode: 0o700)
+        try inner.replace("one", bytes: [1])
+        try inner.replace("half", bytes: [2])
+        #expect(unsafe rename(inner.path + "/half", inner.path + "/.new-12-ab") == 0)
+        try account.recover()
+        #expect(try inner.listAll() == ["one"])
+        try fixture.state.removeAccount(uid: StateFixture.uid)
+        #expect(!fixture.exists(fixture.file("")))
+    }
+
     @Test("a record moved to another uid is damaged")
     func movedRecord() throws {
         let bob: AccountName = "bob"

@@ -127,17 +127,16 @@ package struct AccountState: Sendable {
         }
     }
 
-    /// Removes half-written files, and completes the changes that do not depend on the contents of
-    /// the prints.
+    /// Removes half-written files, in whatever directory, and completes the changes that do not
+    /// depend on the contents of the prints.
     ///
     /// A file that cannot be removed now does no harm.
     func recoverWithoutPrints() throws(StoreFault) {
         try? directory.sweep()
-        prints.sweep(try record())
-        secrets.sweep()
-        servers.sweep()
-        macTokens.sweep()
-        sshKeys.sweep()
+        for name in (try? directory.subdirectories()) ?? [] {
+            try? directory.directory(name).sweep()
+        }
+        prints.removeUnlisted(by: try record())
         try credential.recoverWithoutPrints()
     }
 
@@ -162,30 +161,19 @@ package struct AccountState: Sendable {
         return record
     }
 
-    /// Deletes an account's files.
+    /// Deletes an account's files and directories, whatever they hold.
     ///
     /// The record `account` is deleted last, so that an interrupted deletion is noticed.
     static func empty(_ directory: Directory) throws(FileFault) {
-        for part in [
-            printsName, SecretStore.directoryName, ServerStore.directoryName,
-            MACTokenStore.directoryName, SSHKeyStore.directoryName,
-        ] {
-            try empty(part, of: directory)
+        for name in try directory.subdirectories() {
+            let inner = try directory.directory(name)
+            for name in try inner.list() { try inner.remove(name) }
+            try inner.sweep()
+            try directory.removeDirectory(name)
         }
         for name in try directory.list() where name != "account" { try directory.remove(name) }
         try directory.remove("account")
         try directory.sweep()
-    }
-
-    private static func empty(_ part: String, of directory: Directory) throws(FileFault) {
-        do throws(FileFault) {
-            let inner = try directory.directory(part)
-            for name in try inner.list() { try inner.remove(name) }
-            try inner.sweep()
-            try directory.removeDirectory(part)
-        } catch {
-            if !error.isMissing { throw error }
-        }
     }
 
     static let printsName = "prints"

@@ -116,13 +116,6 @@ package struct MACTokenStore: Sendable {
         for token in try list() where token.credential == key.identifier { try remove(token) }
     }
 
-    /// Removes half-written files.
-    ///
-    /// A file that cannot be removed now does no harm.
-    func sweep() {
-        try? directory()?.sweep()
-    }
-
     /// Reads a token; nil if it is missing or cannot be used.
     private func load(
         _ identifier: MACTokenID, in directory: Directory

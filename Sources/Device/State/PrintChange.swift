@@ -90,7 +90,7 @@ extension PrintStore {
             try account.makePrintsDirectory().keep(added.file, as: name)
         }
         try account.keep(change.after)
-        sweep(change.after)
+        removeUnlisted(by: change.after)
     }
 
     /// Throws `.changedMeanwhile` if there was another change since the draft, or if the new

@@ -137,9 +137,8 @@ package struct PrintStore: Sendable {
     /// Removes files that are not listed.
     ///
     /// One that cannot be removed is ignored when prints are read.
-    func sweep(_ record: AccountFile) {
+    func removeUnlisted(by record: AccountFile) {
         guard let directory = account.printsDirectory else { return }
-        try? directory.sweep()
         let counting = record.prints.map(\.fileName)
         for name in (try? directory.list()) ?? [] where !counting.contains(name) {
             try? directory.remove(name)

@@ -127,13 +127,6 @@ package struct SSHKeyStore: Sendable {
         try files { () throws(FileFault) in try directory.remove(fileName(identifier)) }
     }
 
-    /// Removes half-written files.
-    ///
-    /// A file that cannot be removed now does no harm.
-    func sweep() {
-        try? directory()?.sweep()
-    }
-
     /// Changes a key.
     ///
     /// Throws `.changedMeanwhile`, with nothing changed, unless the file still holds the key as it

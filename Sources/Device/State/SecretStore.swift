@@ -183,13 +183,6 @@ package struct SecretStore: Sendable {
         }
         return !gone.isEmpty
     }
-
-    /// Removes half-written files.
-    ///
-    /// A file that cannot be removed now does no harm.
-    func sweep() {
-        try? directory()?.sweep()
-    }
 }
 
 extension SecretStore {

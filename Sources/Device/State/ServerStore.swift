@@ -209,13 +209,6 @@ package struct ServerStore: Sendable {
         try account.macTokens.remove(of: key)
     }
 
-    /// Removes half-written files.
-    ///
-    /// A file that cannot be removed now does no harm.
-    func sweep() {
-        try? directory()?.sweep()
-    }
-
     /// Changes a key.
     ///
     /// Throws `.changedMeanwhile`, with nothing changed, unless the file still holds the key as it

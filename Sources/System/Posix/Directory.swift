@@ -168,6 +168,18 @@ package final class Directory: Sendable {
         try entries().filter(isPlainName).sorted()
     }
 
+    /// Lists the plain names of the subdirectories, sorted; a symbolic link is none; fstatat(2).
+    package func subdirectories() throws(FileFault) -> [String] {
+        var found: [String] = []
+        for name in try list() {
+            var status = stat()
+            let code = unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW)
+            guard code == 0 || errno == ENOENT else { throw failed("fstatat", name: name) }
+            if code == 0, status.st_mode & S_IFMT == S_IFDIR { found.append(name) }
+        }
+        return found
+    }
+
     /// Lists all names except `.` and `..`, sorted, including those that the other functions
     /// reject.
     package func listAll() throws(FileFault) -> [String] { try entries().sorted() }

@@ -63,22 +63,24 @@ struct Assembly {
         recovery = AccountRecovery(state: state, accounts: accounts, templates: templates)
         sessionTokens = SessionTokens(
             journal: journal, tokenFiles: TokenFiles(paths.tokens), accounts: accounts)
-        let keyringRecords = KeyringRecords(journal: journal, accounts: accounts)
-        let revocation = ServerKeyRevocation(
-            journal: journal, accounts: accounts, sessionTokens: sessionTokens)
+        let holdings = Holdings(
+            HoldingParts(
+                journal: journal, vaults: vaults, accounts: accounts, sessionTokens: sessionTokens,
+                underWay: ChangesUnderWay()))
+        let keyringRecords = holdings.only(KeyringRecords.self)
         let coverage = StorageCoverage(state: state)
         let upkeep = ReaderUpkeep(
             journal: journal, readers: readers, state: state, coverage: coverage,
             templates: templates)
         let credentials = Credentials(
-            journal: journal, vaults: vaults, accounts: accounts, keyringRecords: keyringRecords,
-            upkeep: upkeep, revocation: revocation, coverage: coverage, templates: templates)
+            journal: journal, vaults: vaults, accounts: accounts, upkeep: upkeep,
+            holdings: holdings, coverage: coverage, templates: templates)
         let keyring = Keyring(
             journal: journal, passwords: passwords, settings: settings, vaults: vaults,
             accounts: accounts, credentials: credentials, keyringRecords: keyringRecords)
         let changes = FingerChanges(
             journal: journal, accounts: accounts, credentials: credentials, keyring: keyring,
-            upkeep: upkeep, revocation: revocation, coverage: coverage)
+            upkeep: upkeep, holdings: holdings, coverage: coverage)
         let policy = LoginPolicy(journal: journal, settings: settings)
         let guards = TouchGuards(
             clock: clock, examiner: examiner, lids: paths.lids, logind: logind, readers: readers,
@@ -119,14 +121,14 @@ struct Assembly {
         let keys = ServerKeys(
             relay: relay, secureBootVariable: paths.secureBoot, state: state,
             turns: PerKeyQueue<CredentialID>(),
-            vaults: vaults, accounts: accounts, credentials: credentials, revocation: revocation,
-            templates: templates)
+            vaults: vaults, accounts: accounts, credentials: credentials,
+            holding: holdings.only(ServerKeyHolding.self), templates: templates)
         let attestations = KeyAttestations(
             eventLog: paths.eventLog, journal: journal, relay: relay, state: state, vaults: vaults,
             credentials: credentials, keys: keys)
         let servers = Servers(
             journal: journal, relay: relay, removals: removals, state: state, accounts: accounts,
-            credentials: credentials, revocation: revocation, keys: keys,
+            credentials: credentials, underWay: holdings.underWay, keys: keys,
             attestations: attestations,
             sessionTokens: sessionTokens, guards: guards, confirmations: confirmations)
         let serverLogins = ServerLogins(
@@ -157,14 +159,14 @@ struct Assembly {
         let reports = Reports(
             configurationFault: inForce.fault, journal: journal, readers: readers,
             settings: settings, state: state, vaults: vaults, watchers: watchers,
-            accounts: accounts, credentials: credentials, keyringRecords: keyringRecords,
+            accounts: accounts, credentials: credentials, holdings: holdings,
             policy: policy, refusedAttempts: refusedAttempts, guards: guards)
         let parts = Collaborators(
             clock: clock, gate: gate, journal: journal, queue: queue, readers: readers,
             settings: settings, state: state, vaults: vaults, accounts: accounts,
             coverage: coverage, credentials: credentials, enrolments: enrolments,
-            examiner: examiner, fingers: fingers, guards: guards, logind: logind,
-            pendingChanges: pendingChanges, policy: policy, templates: templates,
+            examiner: examiner, fingers: fingers, guards: guards, holdings: holdings,
+            logind: logind, pendingChanges: pendingChanges, policy: policy, templates: templates,
             touches: touches, upkeep: upkeep, usbNodes: paths.usbNodes)
         handlers =
             [

@@ -23,23 +23,20 @@ final class Credentials {
     let journal: DecisionJournal
     let vaults: Vaults
     let accounts: Accounts
-    let keyringRecords: KeyringRecords
     let upkeep: ReaderUpkeep
-    let revocation: ServerKeyRevocation
+    let holdings: Holdings
     let coverage: StorageCoverage
     let templates: TemplateKeyOpener
 
     init(
-        journal: DecisionJournal, vaults: Vaults, accounts: Accounts,
-        keyringRecords: KeyringRecords, upkeep: ReaderUpkeep, revocation: ServerKeyRevocation,
-        coverage: StorageCoverage, templates: TemplateKeyOpener
+        journal: DecisionJournal, vaults: Vaults, accounts: Accounts, upkeep: ReaderUpkeep,
+        holdings: Holdings, coverage: StorageCoverage, templates: TemplateKeyOpener
     ) {
         self.journal = journal
         self.vaults = vaults
         self.accounts = accounts
-        self.keyringRecords = keyringRecords
         self.upkeep = upkeep
-        self.revocation = revocation
+        self.holdings = holdings
         self.coverage = coverage
         self.templates = templates
     }
@@ -146,18 +143,12 @@ extension Credentials {
     /// Destroys an account's credential on disk and records the cause, which the next request
     /// reports.
     ///
-    /// The stored login password and all keys for servers are destroyed first, so that a crash in
-    /// between leaves nothing that depends on a credential that is gone. MAC tokens and sessions
-    /// that depend on those keys end with them.
+    /// What must not outlive it is destroyed first, so that a crash in between leaves nothing that
+    /// depends on a credential that is gone.
     func destroy(
         _ account: Account, kept: AccountState, because cause: InvalidationCause
     ) throws(StoreFault) -> CredentialFileState {
-        // Drop the password before the key: if root enables login again, it gives no password that
-        // could replace the old one.
-        if case .kept = try kept.keyring.state() {
-            try keyringRecords.drop(account, kept: kept, because: .fingersChanged)
-        }
-        try revocation.invalidateServerKeys(account, kept: kept)
+        try holdings.revoke(Holder(account: account, kept: kept))
         try kept.credential.destroy(cause, now: accounts.instant)
         journal.credential(
             of: account, change: "destroyed",
@@ -191,13 +182,12 @@ extension Credentials {
 }
 
 extension Credentials {
-    /// Issues a credential for these fingers in place of any older one, and moves the account's
-    /// secrets and prints to its vault.
+    /// Issues a credential for these fingers in place of any older one, and moves what else opens
+    /// to them, and the prints, to its vault.
     ///
     /// The caller must have made sure that the user vouches for these fingers, by password or as
     /// root. The change of prints and the new credential take effect in one write: after a crash,
-    /// either the old fingers and credential count or the new ones. Secrets that cannot be moved
-    /// stay where they were, and that is logged.
+    /// either the old fingers and credential count or the new ones.
     ///
     /// Throws `.changedMeanwhile`, with nothing issued, if the credential or the fingers were
     /// changed while the vault was at work.
@@ -237,8 +227,8 @@ extension Credentials {
         try kept.credential.publish(
             draft, made: made, by: kind, with: change, now: accounts.instant)
         journal.credential(of: account, change: "issued", because: reason)
-        // Keep secrets in the same vault as the credential: the user may give up the other vault.
-        await moveSecrets(kept, for: enrolment.state, to: kind)
+        // The user may give up the other vault.
+        await holdings.move(Holder(account: account, kept: kept), for: enrolment, to: kind)
         return await templates.moveTemplates(of: account, kept: kept, to: kind)
     }
 
@@ -265,64 +255,6 @@ extension Credentials {
         if let denial, denial.reason != .invalidated { throw .changedMeanwhile }
     }
 
-    /// Returns the number of secrets that open to these fingers.
-    ///
-    /// Nil if there are none, or if they cannot be read, which is logged.
-    func secrets(_ kept: AccountState, fitting state: EnrolmentState) -> UInt32? {
-        do throws(StoreFault) {
-            let count = try kept.secrets.list().count(fitting: state)
-            return count == 0 ? nil : UInt32(clamping: count)
-        } catch {
-            journal.fault(error.description)
-            return nil
-        }
-    }
-
-    /// Moves the keys of all secrets that open to these fingers to another vault.
-    ///
-    /// A secret that cannot be moved stays where it was, and that is logged.
-    func moveSecrets(
-        _ kept: AccountState, for fingers: EnrolmentState, to vault: VaultKind
-    ) async {
-        do throws(StoreFault) {
-            for secret in try kept.secrets.list().intact {
-                do throws(StoreFault) {
-                    try await move(secret, in: kept.secrets, for: fingers, to: vault)
-                } catch { journal.fault("a secret could not be moved to another vault: \(error)") }
-            }
-        } catch { journal.fault(error.description) }
-    }
-
-    /// Moves the key of one secret, unless it is in that vault already or opens to other fingers.
-    func move(
-        _ secret: StoredSecret, in secrets: SecretStore, for fingers: EnrolmentState,
-        to vault: VaultKind
-    ) async throws(StoreFault) {
-        guard let sealing = secret.sealing(for: fingers), sealing.vault != vault else { return }
-        let context = try secrets.context(secret.identifier, name: secret.name, state: fingers)
-        let key = try await move(sealing.key, from: sealing.vault, to: vault, context: context)
-        try secrets.keep(secret, resealed: key, by: vault, enrolment: fingers)
-    }
-
-    /// Opens a sealed key in one vault and seals it in another, to the same context.
-    ///
-    /// Needs no touch: only the vaults can read the key in between. Throws the error of the vault
-    /// that failed.
-    func move(
-        _ sealed: Bytes, from old: VaultKind, to new: VaultKind, context: SealingContext
-    ) async throws(StoreFault) -> Bytes {
-        do throws(VaultError) {
-            let key = try await vaults.call(old) { vault throws(VaultError) in
-                let data = try vault.ready(data: sealed, context: context)
-                defer { data.release() }
-                return try data.lift(context)
-            }
-            return try await vaults.call(new) { vault throws(VaultError) in
-                try vault.seal(key, context: context)
-            }
-        } catch { throw .vault(error) }
-    }
-
     /// Returns an account's keys for servers and its signing key, as lists show them.
     ///
     /// A key that no longer fits the fingers appears as invalidated, and so do all keys if the
@@ -338,9 +270,7 @@ extension Credentials {
                 case .none, .issued, .disabled, .destroyed, .damaged: false
                 }
             return try kept.servers.all().compactMap { key in
-                if key.state == .proving, revocation.isProving(key) {
-                    return nil
-                }
+                if key.state == .proving, holdings.underWay.includes(key) { return nil }
                 return key.shown(fitting: isRevoked ? nil : enrolment.state)
             }
         }

@@ -2,25 +2,71 @@
 import CommandProtocol
 import MainContext
 import Posix
+import Sealing
 import State
 
 /// The records of the login passwords that are stored to unlock keyrings.
 ///
 /// A stored password is usable only while the fingers are those that it was sealed to and the
-/// account's password in shadow(5) has not changed since. This class judges that, and drops a
+/// account's password in shadow(5) has not changed since. This type judges that, and drops a
 /// password that is no longer usable. The reason stays on disk, so that the user can be told to
 /// store the password again. It never opens a password; see `Keyring` for that.
-@ServiceActor
-final class KeyringRecords {
-    let journal: DecisionJournal
-    let accounts: Accounts
+struct KeyringRecords: FingerBound {
+    static let ending = Ending.password
 
-    init(
-        journal: DecisionJournal, accounts: Accounts
-    ) {
-        self.journal = journal
-        self.accounts = accounts
+    private let journal: DecisionJournal
+    private let vaults: Vaults
+    private let accounts: Accounts
+
+    init(_ parts: HoldingParts) {
+        journal = parts.journal
+        vaults = parts.vaults
+        accounts = parts.accounts
     }
+}
+
+extension KeyringRecords {
+    /// A password is sealed again after the change, if it was given; see `Keyring.settleKeyring`.
+    func prepare(_: ChangeOfFingers, of _: Holder) {}
+
+    func settle(_ holder: Holder, for fingers: Enrolment) throws(StoreFault) {
+        try dropUselessPassword(holder.account, kept: holder.kept, enrolment: fingers)
+    }
+
+    func revoke(_ holder: Holder) throws(StoreFault) {
+        guard case .kept = try holder.kept.keyring.state() else { return }
+        try drop(holder.account, kept: holder.kept, because: .fingersChanged)
+    }
+
+    /// Moves the password, so that one touch opens it with the credential, unless it is no longer
+    /// usable.
+    func move(_ holder: Holder, for fingers: Enrolment, to vault: VaultKind) async {
+        let (account, kept) = (holder.account, holder.kept)
+        do throws(StoreFault) {
+            guard
+                case .kept(let password) = try keyringJudgement(
+                    account, kept: kept, enrolment: fingers), password.vault != vault
+            else { return }
+            let context = try kept.keyring.context(of: password, enrolment: fingers)
+            let key = try await vaults.move(
+                password.sealed.key, from: password.vault, to: vault, context: context)
+            guard try kept.keyring.state() == .kept(password),
+                try kept.prints.enrolment().state == fingers.state
+            else { throw .changedMeanwhile }
+            try kept.keyring.keep(password, resealed: key, by: vault)
+        } catch {
+            journal.fault(
+                "the login password could not be moved to another vault: \(error)",
+                account: account.name)
+        }
+    }
+
+    func count(_ kept: AccountState, fitting _: EnrolmentState?) throws(StoreFault) -> Int {
+        if case .kept = try kept.keyring.state() { 1 } else { 0 }
+    }
+
+    /// What has become of it depends on the password that was given; see `Keyring.settleKeyring`.
+    func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
 }
 
 extension KeyringRecords {
@@ -47,6 +93,7 @@ extension KeyringRecords {
     }
 
     /// Drops a stored password if it is no longer usable, and returns the state after that.
+    @discardableResult
     func dropUselessPassword(
         _ account: Account, kept: AccountState, enrolment: Enrolment
     ) throws(StoreFault) -> KeyringJudgement {

@@ -242,12 +242,12 @@ extension Enrolment {
 }
 
 extension Enabling {
-    /// Issues the credential again in the named vault, and moves the prints, the secrets and the
-    /// stored login password there.
+    /// Issues the credential again in the named vault, and moves the prints and what else opens to
+    /// the fingers there.
     ///
     /// Throws `badRequest` for an unknown vault, and `storage` if the prints could not be moved;
-    /// the credential has moved nevertheless then. A secret or password that cannot be moved stays
-    /// in its vault, which is logged.
+    /// the credential has moved nevertheless then. What else cannot be moved stays in its
+    /// vault, which is logged.
     func migrate(
         _ request: MigrateRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -255,7 +255,6 @@ extension Enabling {
         else { throw Denial(.badRequest) }
         let issued = try await issue(
             account, in: kind, because: "moved to the vault \(kind.rawValue)", client: client)
-        await keyring.moveKeyring(account, to: kind)
         // Otherwise the user might give up a vault that the prints still need.
         guard issued.haveFollowed else {
             throw Denial(.storage, subject: Detail.printsNotMoved.bytes)

@@ -12,10 +12,8 @@ import State
 ///
 /// The caller has made sure that root or the account's password vouches for the change. The new set
 /// of prints and a credential for it are written in one step, or only the prints if login by finger
-/// is off. Keys for servers that no longer fit are revoked in the same request, and the stored
-/// login password is resealed or dropped. Secrets that were sealed to the old fingers become stale.
-/// Ssh keys are sealed to the new fingers if a password authorised the change, and destroyed
-/// otherwise.
+/// is off. What else is sealed to the fingers follows in the same request, as each kind says
+/// (`FingerBound`), and the stored login password is resealed or dropped.
 @ServiceActor
 final class FingerChanges {
     let journal: DecisionJournal
@@ -23,19 +21,19 @@ final class FingerChanges {
     let credentials: Credentials
     let keyring: Keyring
     let upkeep: ReaderUpkeep
-    let revocation: ServerKeyRevocation
+    let holdings: Holdings
     let coverage: StorageCoverage
 
     init(
         journal: DecisionJournal, accounts: Accounts, credentials: Credentials, keyring: Keyring,
-        upkeep: ReaderUpkeep, revocation: ServerKeyRevocation, coverage: StorageCoverage
+        upkeep: ReaderUpkeep, holdings: Holdings, coverage: StorageCoverage
     ) {
         self.journal = journal
         self.accounts = accounts
         self.credentials = credentials
         self.keyring = keyring
         self.upkeep = upkeep
-        self.revocation = revocation
+        self.holdings = holdings
         self.coverage = coverage
     }
 }
@@ -63,7 +61,7 @@ extension FingerChanges {
         return coverage.storage(after: recorded, now: own, removing: gone, listed: listed)
     }
 
-    /// Seals ssh keys to the fingers after the change, and makes these and their credential take
+    /// Prepares what is sealed to the fingers, and makes the new ones and their credential take
     /// effect.
     ///
     /// - Parameter former: the credential before the change; nil if `before` is.
@@ -72,17 +70,18 @@ extension FingerChanges {
         former: CredentialFileState?, contents: ReaderContents?, approval: ChangeApproval,
         because reason: String
     ) async throws(StoreFault) {
+        let holder = Holder(account: account, kept: kept)
         // What an earlier change has left is dropped first, so that only this change vouches.
-        if let before {
-            try revocation.settleSSHKeys(account, kept: kept, fingers: before.state)
-        }
-        try revocation.beginChange(of: account)
-        defer { revocation.endChange(of: account) }
+        if let before { try holdings.settle(holder, for: before) }
+        try holdings.underWay.begin(account)
+        defer { holdings.underWay.end(account) }
         if let before, let former {
             // A credential that is destroyed or damaged no longer says which fingers may use them.
-            try await sealSSHKeys(
-                of: account, kept: kept, from: before, to: change.enrolment,
-                for: former.isSound ? approval.change : nil)
+            let authorization = former.isSound ? approval.change : nil
+            try await holdings.prepare(
+                ChangeOfFingers(
+                    before: before, after: change.enrolment, authorization: authorization),
+                of: holder)
             // Fingerprint login may have been turned off, or the credential destroyed, meanwhile.
             guard try kept.prints.enrolment().state == before.state,
                 try kept.credential.judgement(on: before) == former
@@ -118,20 +117,18 @@ extension FingerChanges {
     ///   - contents: what the reader of a new print stores now; nil if it cannot be listed.
     ///   - approval: what vouches for the change.
     ///   - reason: the reason for the journal.
-    /// - Returns: the number of fingers and the state of the credential now, and the numbers of
-    ///   secrets that have become stale and of ssh keys that open now or were destroyed.
+    /// - Returns: the number of fingers and the state of the credential now, and what has become of
+    ///   what else was sealed to the fingers.
     func make(
         _ change: PrintChange, account: Account, kept: AccountState, from before: Enrolment?,
         finger: Finger?, contents: ReaderContents?, approval: ChangeApproval,
         because reason: String
     ) async throws(StoreFault) -> DoneAnswer {
         var former: CredentialFileState?
-        var ended: UInt32?
         if let before {
             former = try credentials.revokeIfUnfit(account, kept: kept, enrolment: before)
-            ended = credentials.secrets(kept, fitting: before.state)
         }
-        let sshKeys = sshKeys(kept)
+        let held = holdings.counts(kept, fitting: before?.state)
         try await replace(
             change, account: account, kept: kept, from: before, former: former, contents: contents,
             approval: approval, because: reason)
@@ -142,13 +139,13 @@ extension FingerChanges {
             nil, password: approval.password, account: account, kept: kept, because: reason)
         let now = try kept.prints.enrolment()
         let state = try credentials.revokeIfUnfit(account, kept: kept, enrolment: now)
-        // Revoke them now: whatever servers issued for the old fingers must become useless.
-        try revocation.revokeUnfitServerKeys(account, kept: kept, enrolment: now)
-        let left = self.sshKeys(kept)
-        return DoneAnswer(
-            finger: finger, prints: now.count, state: state.onTheWire, keyring: opens,
-            secrets: ended, sshKeysKept: left > 0 ? UInt32(clamping: left) : nil,
-            sshKeysEnded: sshKeys > left ? UInt32(clamping: sshKeys - left) : nil)
+        // At once: whatever others have issued for the old fingers must become useless.
+        try holdings.settle(Holder(account: account, kept: kept), for: now)
+        var done = DoneAnswer(
+            finger: finger, prints: now.count, state: state.onTheWire, keyring: opens)
+        holdings.report(
+            before: held, after: holdings.counts(kept, fitting: now.state), in: &done)
+        return done
     }
 }
 

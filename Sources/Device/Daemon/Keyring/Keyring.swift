@@ -9,7 +9,7 @@ import Posix
 import Sealing
 import State
 
-/// The login password that is stored to unlock the keyring: it is stored, resealed, moved and
+/// The login password that is stored to unlock the keyring: it is stored, resealed and
 /// dropped here.
 ///
 /// It is sealed to the same fingers as the credential and stored in the credential's vault, so that
@@ -74,32 +74,6 @@ extension Keyring {
         }
         try kept.keyring.keep(draft, sealed: sealed, by: kind, now: accounts.instant)
         journal.keyring(of: account, change: "kept", because: reason)
-    }
-
-    /// Reseals a stored password in another vault.
-    ///
-    /// A password that is no longer usable is dropped instead. A failure is logged and leaves the
-    /// password where it was.
-    func moveKeyring(_ account: Account, to kind: VaultKind) async {
-        do throws(StoreFault) {
-            guard let kept = try accounts.kept(account) else { return }
-            let enrolment = try kept.prints.enrolment()
-            guard
-                case .kept(let password) = try keyringRecords.dropUselessPassword(
-                    account, kept: kept, enrolment: enrolment)
-            else { return }
-            let context = try kept.keyring.context(of: password, enrolment: enrolment)
-            let key = try await credentials.move(
-                password.sealed.key, from: password.vault, to: kind, context: context)
-            guard try kept.keyring.state() == .kept(password),
-                try kept.prints.enrolment().state == enrolment.state
-            else { throw .changedMeanwhile }
-            try kept.keyring.keep(password, resealed: key, by: kind)
-        } catch {
-            journal.fault(
-                "the login password could not be moved to another vault: \(error)",
-                account: account.name)
-        }
     }
 
     /// Updates the stored password after the fingers or the credential have changed.

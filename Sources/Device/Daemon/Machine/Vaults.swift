@@ -3,6 +3,7 @@ import MainContext
 import Posix
 import Sealing
 import SignedFormats
+import State
 
 /// The vaults of this machine, and the choice between them.
 ///
@@ -119,6 +120,25 @@ final class Vaults {
             let tpm = tpm
             return try await onThread { () throws(VaultError) in try body(tpm) }
         }
+    }
+
+    /// Opens a sealed key in one vault and seals it in another, to the same context.
+    ///
+    /// Needs no touch: only the vaults can read the key in between. Throws the error of the vault
+    /// that failed.
+    func move(
+        _ sealed: [UInt8], from old: VaultKind, to new: VaultKind, context: SealingContext
+    ) async throws(StoreFault) -> [UInt8] {
+        do throws(VaultError) {
+            let key = try await call(old) { vault throws(VaultError) in
+                let data = try vault.ready(data: sealed, context: context)
+                defer { data.release() }
+                return try data.lift(context)
+            }
+            return try await call(new) { vault throws(VaultError) in
+                try vault.seal(key, context: context)
+            }
+        } catch { throw .vault(error) }
     }
 
     /// What the TPM offers to a server that wants proof of it; nil if it has no certificate.

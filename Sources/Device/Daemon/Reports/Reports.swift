@@ -30,7 +30,7 @@ final class Reports {
     let watchers: Watchers
     let accounts: Accounts
     let credentials: Credentials
-    let keyringRecords: KeyringRecords
+    let holdings: Holdings
     let policy: LoginPolicy
     let refusedAttempts: RefusedAttempts
     let guards: TouchGuards
@@ -38,7 +38,7 @@ final class Reports {
     init(
         configurationFault: ConfigurationFault?, journal: DecisionJournal, readers: ReaderPool,
         settings: Configuration, state: StateDirectory, vaults: Vaults, watchers: Watchers,
-        accounts: Accounts, credentials: Credentials, keyringRecords: KeyringRecords,
+        accounts: Accounts, credentials: Credentials, holdings: Holdings,
         policy: LoginPolicy, refusedAttempts: RefusedAttempts, guards: TouchGuards
     ) {
         self.configurationFault = configurationFault
@@ -50,7 +50,7 @@ final class Reports {
         self.watchers = watchers
         self.accounts = accounts
         self.credentials = credentials
-        self.keyringRecords = keyringRecords
+        self.holdings = holdings
         self.policy = policy
         self.refusedAttempts = refusedAttempts
         self.guards = guards
@@ -117,9 +117,11 @@ extension Reports {
             status.prints = UInt8(clamping: enrolment.prints.count)
             status.damaged = UInt8(clamping: enrolment.damaged.count)
             status.generation = enrolment.state.generation
-            status.secrets = credentials.secrets(kept, fitting: enrolment.state)
+            var held = DoneAnswer()
+            holdings.report(kept, fitting: enrolment.state, in: &held)
+            status.secrets = held.secrets
             describe(try kept.credential.judgement(on: enrolment), in: &status)
-            status.keyring = try keyringRecords.keyringJudgement(
+            status.keyring = try holdings.only(KeyringRecords.self).keyringJudgement(
                 account, kept: kept, enrolment: enrolment
             ).onTheWire
             return status
@@ -167,18 +169,14 @@ extension Reports {
         _: ListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         let found = try accounts.reading(account) {
-            () throws(StoreFault) -> (Enrolment, UInt32?, UInt32?)? in
+            () throws(StoreFault) -> (Enrolment, DoneAnswer)? in
             guard let kept = try accounts.kept(account) else { return nil }
             let enrolment = try kept.prints.enrolment()
-            let sshKeys = try kept.sshKeys.list().count {
-                $0.shown(fitting: enrolment.state).state == .good
-            }
-            return (
-                enrolment, credentials.secrets(kept, fitting: enrolment.state),
-                sshKeys > 0 ? UInt32(clamping: sshKeys) : nil
-            )
+            var done = DoneAnswer(prints: enrolment.count)
+            holdings.report(kept, fitting: enrolment.state, in: &done)
+            return (enrolment, done)
         }
-        guard let (enrolment, secrets, sshKeys) = found else { return .done(DoneAnswer(prints: 0)) }
+        guard let (enrolment, done) = found else { return .done(DoneAnswer(prints: 0)) }
         let places = await places(account, client: client)
         for (print, var answer) in zip(enrolment.prints, enrolment.answers) {
             answer.state = places?.state(of: print)
@@ -191,8 +189,7 @@ extension Reports {
                         finger: print.finger, printID: print.identifier, readerID: [],
                         since: nil, intact: false)))
         }
-        return .done(
-            DoneAnswer(prints: enrolment.count, secrets: secrets, sshKeysKept: sshKeys))
+        return .done(done)
     }
 
     /// Sends the readers of this machine; throws the fault if they cannot be determined in time.

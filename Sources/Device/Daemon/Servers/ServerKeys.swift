@@ -26,14 +26,14 @@ final class ServerKeys {
     let vaults: Vaults
     let accounts: Accounts
     let credentials: Credentials
-    let revocation: ServerKeyRevocation
+    let holding: ServerKeyHolding
     let templates: TemplateKeyOpener
 
     init(
         relay: RelayClient, secureBootVariable: String, state: StateDirectory,
         turns: PerKeyQueue<CredentialID>,
         vaults: Vaults, accounts: Accounts, credentials: Credentials,
-        revocation: ServerKeyRevocation, templates: TemplateKeyOpener
+        holding: ServerKeyHolding, templates: TemplateKeyOpener
     ) {
         self.relay = relay
         self.secureBootVariable = secureBootVariable
@@ -42,7 +42,7 @@ final class ServerKeys {
         self.vaults = vaults
         self.accounts = accounts
         self.credentials = credentials
-        self.revocation = revocation
+        self.holding = holding
         self.templates = templates
     }
 }
@@ -71,9 +71,9 @@ extension ServerKeys {
             let enrolment = try kept.prints.enrolment()
             // Changed contents of a reader end the local credential too, and these keys with it.
             try credentials.revokeIfUnfit(account, kept: kept, enrolment: enrolment)
-            let keys = try revocation.revokeUnfitServerKeys(
-                account, kept: kept, enrolment: enrolment)
-            try revocation.forgetUselessTokens(kept, keeping: keys)
+            let keys = try holding.settled(
+                Holder(account: account, kept: kept), for: enrolment)
+            try holding.forgetUselessTokens(kept, keeping: keys)
             return keys
         }
     }
@@ -198,7 +198,8 @@ extension ServerKeys {
                 throw Denial.missing(found)
             }
             guard key.sealed(for: snapshot.enrolment.state) != nil else {
-                try revocation.invalidate(key, account: account, kept: snapshot.kept)
+                try holding.invalidate(
+                    key, of: Holder(account: account, kept: snapshot.kept))
                 throw Denial.invalidated(key)
             }
             key = try servers.advance(key)
@@ -206,7 +207,8 @@ extension ServerKeys {
                 return try await body(key)
             } catch .doesNotOpen {
                 if let key = try servers.key(found.identifier) {
-                    try revocation.invalidate(key, account: account, kept: snapshot.kept)
+                    try holding.invalidate(
+                        key, of: Holder(account: account, kept: snapshot.kept))
                 }
                 throw Denial.invalidated(key)
             } catch { throw StoreFault.vault(error) }
@@ -374,11 +376,11 @@ extension ServerKeys {
             switch (String(decoding: code, as: UTF8.self), key) {
             case ("activation-refused", _): return Denial(.activationRefused)
             case ("key-blocked", let key):
-                return revocation.blocked(key, url: url, account: account)
+                return holding.blocked(key, url: url, account: account)
             case ("key-replaced", let key?):
-                return revocation.destroyed(.serverKeyReplaced, key: key, account: account)
+                return holding.destroyed(.serverKeyReplaced, key: key, account: account)
             case ("key-removed", let key?):
-                return revocation.destroyed(.serverKeyRemoved, key: key, account: account)
+                return holding.destroyed(.serverKeyRemoved, key: key, account: account)
             default: return Denial(.serverRefused, subject: code)
             }
         case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited,

@@ -24,7 +24,7 @@ final class Servers {
     let state: StateDirectory
     let accounts: Accounts
     let credentials: Credentials
-    let revocation: ServerKeyRevocation
+    let underWay: ChangesUnderWay
     let keys: ServerKeys
     let attestations: KeyAttestations
     let sessionTokens: SessionTokens
@@ -34,7 +34,7 @@ final class Servers {
     init(
         journal: DecisionJournal, relay: RelayClient, removals: RemovalRounds,
         state: StateDirectory, accounts: Accounts, credentials: Credentials,
-        revocation: ServerKeyRevocation, keys: ServerKeys, attestations: KeyAttestations,
+        underWay: ChangesUnderWay, keys: ServerKeys, attestations: KeyAttestations,
         sessionTokens: SessionTokens, guards: TouchGuards, confirmations: Confirmations
     ) {
         self.journal = journal
@@ -43,7 +43,7 @@ final class Servers {
         self.state = state
         self.accounts = accounts
         self.credentials = credentials
-        self.revocation = revocation
+        self.underWay = underWay
         self.keys = keys
         self.attestations = attestations
         self.sessionTokens = sessionTokens
@@ -202,7 +202,7 @@ extension Servers {
                 at: ServerRegistration(
                     server: ServerURL(url), begun: begun, deviceName: request.deviceName),
                 state: .proving, password: password?.key, now: accounts.instant)
-            revocation.beginProving(key)
+            underWay.begin(key)
             return try await prove(
                 NewKeys(key: key, context: new.context, password: password), begun: begun,
                 url: url, attestation: attestation, account: account, snapshot: snapshot,
@@ -244,11 +244,11 @@ extension Servers {
             case .none: break
             // The server has not seen the key yet.
             case .refused(let answer):
-                revocation.endProving(key)
+                underWay.end(key)
                 try servers.remove(key)
                 return try keys.settle(answer, url: url, account: account, signedBy: nil)
             case .failed(let error):
-                revocation.endProving(key)
+                underWay.end(key)
                 try servers.remove(key)
                 throw StoreFault.vault(error)
             }
@@ -259,18 +259,18 @@ extension Servers {
                 of: new, statement: statement, url: url, snapshot: snapshot,
                 confirmation: confirmation)
         } catch {
-            revocation.endProving(key)
+            underWay.end(key)
             try servers.remove(key)
             throw StoreFault.vault(error)
         }
         proof.attestation = attestation
         let answer = await relay.ask(.prove(proof), for: account.uid) { [self] answer, isLate in
-            revocation.endProving(key)
+            underWay.end(key)
             if isLate { giveUp(key, after: answer, account: account, servers: servers) }
         }
         guard case .proven(let progress, _) = answer else {
             // While the relay is still waiting, the server's decision is open.
-            if !revocation.isProving(key) {
+            if !underWay.includes(key) {
                 giveUp(key, after: answer, account: account, servers: servers)
             }
             return try keys.settle(answer, url: url, account: account, signedBy: nil)

@@ -36,6 +36,7 @@ struct Collaborators {
     let examiner: PresenceExaminer
     let fingers: Fingers
     let guards: TouchGuards
+    let holdings: Holdings
     let logind: Logind
     let pendingChanges: PendingFingerChanges
     let policy: LoginPolicy

@@ -27,6 +27,7 @@ final class SSHKeys: RequestService {
     let accounts: Accounts
     let credentials: Credentials
     let guards: TouchGuards
+    let holding: SSHKeyHolding
     let templates: TemplateKeyOpener
     let touches: Touches
 
@@ -39,6 +40,7 @@ final class SSHKeys: RequestService {
         accounts = parts.accounts
         credentials = parts.credentials
         guards = parts.guards
+        holding = parts.holdings.only(SSHKeyHolding.self)
         templates = parts.templates
         touches = parts.touches
     }

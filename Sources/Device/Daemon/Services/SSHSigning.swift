@@ -80,8 +80,7 @@ extension SSHKeys {
             guard let kept = try accounts.kept(account) else { throw Denial(.unknownSshKey) }
             let enrolment = try kept.prints.enrolment()
             try credentials.revokeIfUnfit(account, kept: kept, enrolment: enrolment)
-            try credentials.revocation.revokeUnfitServerKeys(
-                account, kept: kept, enrolment: enrolment)
+            try holding.settle(Holder(account: account, kept: kept), for: enrolment)
             guard let key = try kept.sshKeys.key(identifier) else { throw Denial(.unknownSshKey) }
             guard key.state == .good else {
                 throw Denial(.sshKeyInvalidated, subject: key.name.bytes)
@@ -137,7 +136,7 @@ extension SSHKeys {
         _ key: StoredSSHKey, account: Account, snapshot: AccountSnapshot
     ) throws(StoreFault) -> Denial {
         if key.state == .good {
-            try credentials.revocation.invalidate(key, account: account, kept: snapshot.kept)
+            try holding.invalidate(key, of: Holder(account: account, kept: snapshot.kept))
         }
         return Denial(.sshKeyInvalidated, subject: key.name.bytes)
     }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Domain
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import Sealing
+import State
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+@Suite("What is sealed to an account's fingers", .serialized, .timeLimit(.minutes(5)))
+struct HoldingsTests {
+    /// A kind that a test adds: it notes what it is told.
+    @ServiceActor
+    struct Planted: FingerBound {
+        static let ending = Ending.key
+        static var told: [String] = []
+
+        init(_: HoldingParts) {}
+        func prepare(_: ChangeOfFingers, of _: Holder) { Self.told.append("prepare") }
+        func settle(_: Holder, for _: Enrolment) { Self.told.append("settle") }
+        func revoke(_: Holder) { Self.told.append("revoke") }
+        func move(_: Holder, for _: Enrolment, to _: VaultKind) { Self.told.append("move") }
+        func count(_: AccountState, fitting _: EnrolmentState?) -> Int {
+            Self.told.append("count")
+            return 3
+        }
+        func report(_ change: (before: Int, after: Int), in done: inout DoneAnswer) {
+            Self.told.append("report")
+            done.printsLeft = UInt8(change.before + change.after)
+        }
+    }
+
+    private let scratch: Scratch
+
+    init() throws {
+        MainLoop.runInBackground()
+        scratch = try Scratch()
+    }
+
+    @ServiceActor
+    private func parts() throws -> (HoldingParts, Holder) {
+        let journal = DecisionJournal(foreground: false)
+        let state = try StateDirectory.open(scratch.path)
+        let accounts = Accounts(
+            boot: Bytes("boot".utf8), clock: .system, journal: journal, state: state)
+        let parts = HoldingParts(
+            journal: journal,
+            vaults: Vaults(
+                file: FileVault(host: state.host), tpm: UnusableVault(.absent("none in this test")),
+                preference: .file, limit: .seconds(1), journal: journal),
+            accounts: accounts,
+            sessionTokens: SessionTokens(
+                journal: journal, tokenFiles: TokenFiles(scratch.at("tokens")), accounts: accounts),
+            underWay: ChangesUnderWay())
+        let holder = Holder(
+            account: Account(name: "alice", uid: 1000, gid: 1000, home: "/home/alice"),
+            kept: try state.makeAccount("alice", uid: 1000, now: accounts.instant))
+        return (parts, holder)
+    }
+
+    @Test("is found by the build, each kind once")
+    @ServiceActor
+    func listed() {
+        let names = Listed.holdings.map { "\($0)" }
+        let known = ["KeyringRecords", "SSHKeyHolding", "SecretHolding", "ServerKeyHolding"]
+        #expect(known.allSatisfy(names.contains))
+        #expect(Set(names).count == names.count)
+    }
+
+    @Test("ends in the order that the kinds state: a password first, whatever it is called")
+    @ServiceActor
+    func order() throws {
+        let (parts, holder) = try parts()
+        Planted.told = []
+        struct First: FingerBound {
+            static let ending = Ending.password
+            init(_: HoldingParts) {}
+            func prepare(_: ChangeOfFingers, of _: Holder) {}
+            func settle(_: Holder, for _: Enrolment) {}
+            func revoke(_: Holder) { Planted.told.append("first") }
+            func move(_: Holder, for _: Enrolment, to _: VaultKind) {}
+            func count(_: AccountState, fitting _: EnrolmentState?) -> Int { 0 }
+            func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
+        }
+        struct Last: FingerBound {
+            static let ending = Ending.data
+            init(_: HoldingParts) {}
+            func prepare(_: ChangeOfFingers, of _: Holder) {}
+            func settle(_: Holder, for _: Enrolment) {}
+            func revoke(_: Holder) { Planted.told.append("last") }
+            func move(_: Holder, for _: Enrolment, to _: VaultKind) {}
+            func count(_: AccountState, fitting _: EnrolmentState?) -> Int { 0 }
+            func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
+        }
+        try Holdings(parts, listed: [Last.self, Planted.self, First.self]).revoke(holder)
+        #expect(Planted.told == ["first", "revoke", "last"])
+    }
+
+    @Test("is reached by each walk, of whatever kind it is")
+    @ServiceActor
+    func walks() async throws {
+        let (parts, holder) = try parts()
+        Planted.told = []
+        let holdings = Holdings(parts, listed: Listed.holdings + [Planted.self])
+        let fingers = try holder.kept.prints.enrolment()
+        try await holdings.prepare(
+            ChangeOfFingers(before: fingers, after: fingers, authorization: nil), of: holder)
+        try holdings.settle(holder, for: fingers)
+        try holdings.revoke(holder)
+        await holdings.move(holder, for: fingers, to: .file)
+        var done = DoneAnswer()
+        holdings.report(holder.kept, fitting: fingers.state, in: &done)
+        #expect(Planted.told == ["prepare", "settle", "revoke", "move", "count", "report"])
+        #expect(done.printsLeft == 6)
+    }
+
+    @Test("stands still for a change of an account's fingers, which begins once and ends")
+    @ServiceActor
+    func underWay() throws {
+        let (parts, holder) = try parts()
+        let changes = parts.underWay
+        try changes.begin(holder.account)
+        #expect(throws: StoreFault.changedMeanwhile) { try changes.begin(holder.account) }
+        #expect(changes.includes(holder.account))
+        changes.end(holder.account)
+        #expect(!changes.includes(holder.account))
+        try changes.begin(holder.account)
+    }
+}
