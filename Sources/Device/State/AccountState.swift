@@ -163,14 +163,19 @@ package struct AccountState: Sendable {
 
     /// Deletes an account's files and directories, whatever they hold.
     ///
-    /// The record `account` is deleted last, so that an interrupted deletion is noticed.
+    /// The record `account` is deleted last, so that an interrupted deletion is noticed. A directory
+    /// that cannot be deleted keeps none of the others.
     static func empty(_ directory: Directory) throws(FileFault) {
+        var fault: FileFault?
         for name in try directory.subdirectories() {
-            let inner = try directory.directory(name)
-            for name in try inner.list() { try inner.remove(name) }
-            try inner.sweep()
-            try directory.removeDirectory(name)
+            do throws(FileFault) {
+                let inner = try directory.directory(name)
+                for name in try inner.list() { try inner.remove(name) }
+                try inner.sweep()
+                try directory.removeDirectory(name)
+            } catch { fault = fault ?? error }
         }
+        if let fault { throw fault }
         for name in try directory.list() where name != "account" { try directory.remove(name) }
         try directory.remove("account")
         try directory.sweep()

@@ -63,10 +63,11 @@ struct Assembly {
         recovery = AccountRecovery(state: state, accounts: accounts, templates: templates)
         sessionTokens = SessionTokens(
             journal: journal, tokenFiles: TokenFiles(paths.tokens), accounts: accounts)
+        let underWay = ChangesUnderWay()
         let holdings = Holdings(
             HoldingParts(
                 journal: journal, vaults: vaults, accounts: accounts, sessionTokens: sessionTokens,
-                underWay: ChangesUnderWay()))
+                underWay: underWay))
         let keyringRecords = holdings.only(KeyringRecords.self)
         let coverage = StorageCoverage(state: state)
         let upkeep = ReaderUpkeep(
@@ -128,7 +129,7 @@ struct Assembly {
             credentials: credentials, keys: keys)
         let servers = Servers(
             journal: journal, relay: relay, removals: removals, state: state, accounts: accounts,
-            credentials: credentials, underWay: holdings.underWay, keys: keys,
+            credentials: credentials, underWay: underWay, keys: keys,
             attestations: attestations,
             sessionTokens: sessionTokens, guards: guards, confirmations: confirmations)
         let serverLogins = ServerLogins(

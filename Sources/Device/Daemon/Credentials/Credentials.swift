@@ -270,7 +270,7 @@ extension Credentials {
                 case .none, .issued, .disabled, .destroyed, .damaged: false
                 }
             return try kept.servers.all().compactMap { key in
-                if key.state == .proving, holdings.underWay.includes(key) { return nil }
+                if key.state == .proving, holdings.isRegistering(key) { return nil }
                 return key.shown(fitting: isRevoked ? nil : enrolment.state)
             }
         }

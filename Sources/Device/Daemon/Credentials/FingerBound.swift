@@ -23,7 +23,8 @@ protocol FingerBound: SendableMetatype {
     /// Makes the kind; it keeps those parts that it uses.
     init(_ parts: HoldingParts)
 
-    /// Seals what outlives an authorised change to the fingers after it, beside those before it.
+    /// Drops what an earlier change has left, so that only this one vouches, and seals what outlives
+    /// an authorised change to the fingers after it, beside those before it.
     ///
     /// Called before the change takes effect, so that a crash on either side of that leaves what
     /// opens to the fingers that count then, and to no others.
@@ -44,7 +45,7 @@ protocol FingerBound: SendableMetatype {
     func move(_ holder: Holder, for fingers: Enrolment, to vault: VaultKind) async
 
     /// How many of it open to these fingers, by their records; nil for fingers that cannot be read,
-    /// to which all that has not ended counts.
+    /// which a kind counts as it states afterwards.
     func count(_ kept: AccountState, fitting fingers: EnrolmentState?) throws(StoreFault) -> Int
 
     /// States in the answer to a change of fingers how many opened before it, and do so after it.
@@ -56,7 +57,9 @@ enum Ending: Int {
     /// A password, which could not be replaced later: if root enables fingerprint login again, it
     /// gives none.
     case password
-    /// A key, with all that depends on it.
+    /// A key that a server accepts, with all that depends on it.
+    case registration
+    /// A key that is registered nowhere.
     case key
     /// What nothing else depends on.
     case data

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import MainContext
+import Posix
 import Sealing
 import State
 
@@ -24,8 +25,14 @@ struct Holdings {
 }
 
 extension Holdings {
-    /// What has begun at the account's holdings and not ended.
-    var underWay: ChangesUnderWay { parts.underWay }
+    /// Marks a change of an account's fingers as in progress, see `ChangesUnderWay`.
+    func begin(_ account: Account) throws(StoreFault) { try parts.underWay.begin(account) }
+
+    /// Marks a change as ended, whatever its outcome.
+    func end(_ account: Account) { parts.underWay.end(account) }
+
+    /// Whether a registration with this key is in progress.
+    func isRegistering(_ key: ServerKey) -> Bool { parts.underWay.includes(key) }
 
     /// Prepares all kinds for a change of fingers, which has not taken effect.
     func prepare(_ change: ChangeOfFingers, of holder: Holder) async throws(StoreFault) {

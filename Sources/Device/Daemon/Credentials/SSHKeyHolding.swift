@@ -29,6 +29,7 @@ extension SSHKeyHolding {
     /// What an earlier change has left is dropped first, so that only this one vouches. A key that
     /// cannot be sealed is logged, and destroyed by the change.
     func prepare(_ change: ChangeOfFingers, of holder: Holder) async throws(StoreFault) {
+        try settle(holder, for: change.before, isWhole: true)
         guard let authorization = change.authorization, !change.after.isEmpty else { return }
         let keys = holder.kept.sshKeys
         for key in try keys.list() where key.state == .good {
@@ -71,10 +72,16 @@ extension SSHKeyHolding {
     ///
     /// While a change is in progress, nothing of it is dropped: any request may come meanwhile.
     func settle(_ holder: Holder, for fingers: Enrolment) throws(StoreFault) {
+        try settle(holder, for: fingers, isWhole: !underWay.includes(holder.account))
+    }
+
+    private func settle(
+        _ holder: Holder, for fingers: Enrolment, isWhole: Bool
+    ) throws(StoreFault) {
         for key in try holder.kept.sshKeys.list() where key.state == .good {
             if key.sealed(for: fingers.state) == nil {
                 try invalidate(key, of: holder)
-            } else if !underWay.includes(holder.account) {
+            } else if isWhole {
                 try holder.kept.sshKeys.settle(key, for: fingers.state)
             }
         }

@@ -15,7 +15,7 @@ import State
 /// accepts it. `settle` spares a key whose registration is in progress until its server has
 /// answered; `revoke` does not.
 struct ServerKeyHolding: FingerBound {
-    static let ending = Ending.key
+    static let ending = Ending.registration
 
     private let journal: DecisionJournal
     private let accounts: Accounts

@@ -71,10 +71,8 @@ extension FingerChanges {
         because reason: String
     ) async throws(StoreFault) {
         let holder = Holder(account: account, kept: kept)
-        // What an earlier change has left is dropped first, so that only this change vouches.
-        if let before { try holdings.settle(holder, for: before) }
-        try holdings.underWay.begin(account)
-        defer { holdings.underWay.end(account) }
+        try holdings.begin(account)
+        defer { holdings.end(account) }
         if let before, let former {
             // A credential that is destroyed or damaged no longer says which fingers may use them.
             let authorization = former.isSound ? approval.change : nil
