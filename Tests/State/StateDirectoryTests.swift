@@ -154,6 +154,14 @@ struct StateDirectoryTests {
         #expect(unsafe rename(inner.path + "/half", inner.path + "/.new-12-ab") == 0)
         try account.recover()
         #expect(try inner.listAll() == ["one"])
+        // One that cannot be deleted, and comes first.
+        let foreign = try directory.makeDirectory("a", mode: 0o700)
+        _ = try foreign.makeDirectory("nested", mode: 0o700)
+        #expect(throws: (any Error).self) {
+            try fixture.state.removeAccount(uid: StateFixture.uid)
+        }
+        #expect(try directory.subdirectories() == ["a"])
+        try foreign.removeDirectory("nested")
         try fixture.state.removeAccount(uid: StateFixture.uid)
         #expect(!fixture.exists(fixture.file("")))
     }

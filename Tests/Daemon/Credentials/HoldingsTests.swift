@@ -17,7 +17,7 @@ struct HoldingsTests {
     /// A kind that a test adds: it notes what it is told.
     @ServiceActor
     struct Planted: FingerBound {
-        static let ending = Ending.key
+        static let ending = Daemon.Ending.key
         static var told: [String] = []
 
         init(_: HoldingParts) {}
@@ -34,6 +34,23 @@ struct HoldingsTests {
             done.printsLeft = UInt8(change.before + change.after)
         }
     }
+
+    /// A kind that ends when `Place` says, and notes that.
+    @ServiceActor
+    struct Ended<Place: EndingPlace>: FingerBound {
+        static var ending: Daemon.Ending { Place.ending }
+
+        init(_: HoldingParts) {}
+        func prepare(_: ChangeOfFingers, of _: Holder) {}
+        func settle(_: Holder, for _: Enrolment) {}
+        func revoke(_: Holder) { Planted.told.append("\(Place.self)") }
+        func move(_: Holder, for _: Enrolment, to _: VaultKind) {}
+        func count(_: AccountState, fitting _: EnrolmentState?) -> Int { 0 }
+        func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
+    }
+
+    enum First: EndingPlace { static let ending = Daemon.Ending.password }
+    enum Last: EndingPlace { static let ending = Daemon.Ending.data }
 
     private let scratch: Scratch
 
@@ -77,28 +94,11 @@ struct HoldingsTests {
     func order() throws {
         let (parts, holder) = try parts()
         Planted.told = []
-        struct First: FingerBound {
-            static let ending = Ending.password
-            init(_: HoldingParts) {}
-            func prepare(_: ChangeOfFingers, of _: Holder) {}
-            func settle(_: Holder, for _: Enrolment) {}
-            func revoke(_: Holder) { Planted.told.append("first") }
-            func move(_: Holder, for _: Enrolment, to _: VaultKind) {}
-            func count(_: AccountState, fitting _: EnrolmentState?) -> Int { 0 }
-            func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
-        }
-        struct Last: FingerBound {
-            static let ending = Ending.data
-            init(_: HoldingParts) {}
-            func prepare(_: ChangeOfFingers, of _: Holder) {}
-            func settle(_: Holder, for _: Enrolment) {}
-            func revoke(_: Holder) { Planted.told.append("last") }
-            func move(_: Holder, for _: Enrolment, to _: VaultKind) {}
-            func count(_: AccountState, fitting _: EnrolmentState?) -> Int { 0 }
-            func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
-        }
-        try Holdings(parts, listed: [Last.self, Planted.self, First.self]).revoke(holder)
-        #expect(Planted.told == ["first", "revoke", "last"])
+        try Holdings(parts, listed: [Ended<Last>.self, Planted.self, Ended<First>.self]).revoke(
+            holder)
+        #expect(Planted.told == ["First", "revoke", "Last"])
+        // A server must not accept what no longer belongs to the account, whatever else fails.
+        #expect(ServerKeyHolding.ending.rawValue < SSHKeyHolding.ending.rawValue)
     }
 
     @Test("is reached by each walk, of whatever kind it is")
@@ -131,4 +131,8 @@ struct HoldingsTests {
         #expect(!changes.includes(holder.account))
         try changes.begin(holder.account)
     }
+}
+
+protocol EndingPlace: SendableMetatype {
+    static var ending: Daemon.Ending { get }
 }

@@ -36,6 +36,19 @@ extension DaemonTests {
             #expect(try fixture.checks() == 1, "it was not tried")
         }
 
+        @Test("after a change of fingers without the password, no other change stores one unasked")
+        func changedBoth() throws {
+            let fixture = try DaemonFixture.withShadow()
+            try fixture.enrol(.daemon, .rightIndex, as: "one")
+            try fixture.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            try fixture.give()
+            try fixture.changeShadow()
+            let delete = Request.delete(account: Self.name, finger: .leftIndex)
+            #expect(try fixture.ask(delete).done?.keyring == .fingersChanged)
+            _ = try fixture.report("right again")
+            #expect(try fixture.keyring() == .fingersChanged)
+        }
+
         @Test("while a finger is awaited, too")
         func changedMeanwhile() throws {
             let fixture = try fixture()
