@@ -49,6 +49,24 @@ struct HoldingsTests {
         func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
     }
 
+    /// A kind that ends first, if its files could be read.
+    @ServiceActor
+    struct Unreadable: FingerBound {
+        static let ending = Daemon.Ending.password
+
+        init(_: HoldingParts) {}
+        func prepare(_: ChangeOfFingers, of _: Holder) {}
+        func settle(_: Holder, for _: Enrolment) throws(StoreFault) { throw .changedMeanwhile }
+        func revoke(_: Holder) throws(StoreFault) { throw .changedMeanwhile }
+        func move(_: Holder, for _: Enrolment, to _: VaultKind) {}
+        func count(_: AccountState, fitting _: EnrolmentState?) throws(StoreFault) -> Int {
+            throw .changedMeanwhile
+        }
+        func report(_ change: (before: Int, after: Int), in done: inout DoneAnswer) {
+            #expect(change == (0, 0))
+        }
+    }
+
     enum First: EndingPlace { static let ending = Daemon.Ending.password }
     enum Last: EndingPlace { static let ending = Daemon.Ending.data }
 
@@ -117,6 +135,22 @@ struct HoldingsTests {
         holdings.report(holder.kept, fitting: fingers.state, in: &done)
         #expect(Planted.told == ["prepare", "settle", "revoke", "move", "count", "report"])
         #expect(done.printsLeft == 6)
+    }
+
+    @Test("ends although another kind cannot be read, which is told and prevents no change")
+    @ServiceActor
+    func faults() async throws {
+        let (parts, holder) = try parts()
+        Planted.told = []
+        let holdings = Holdings(parts, listed: [Unreadable.self, Planted.self])
+        let fingers = try holder.kept.prints.enrolment()
+        try await holdings.prepare(
+            ChangeOfFingers(before: fingers, after: fingers, authorization: nil), of: holder)
+        #expect(throws: StoreFault.changedMeanwhile) { try holdings.settle(holder, for: fingers) }
+        #expect(throws: StoreFault.changedMeanwhile) { try holdings.revoke(holder) }
+        var done = DoneAnswer()
+        holdings.report(holder.kept, fitting: fingers.state, in: &done)
+        #expect(Planted.told == ["prepare", "settle", "revoke", "count", "report"])
     }
 
     @Test("stands still for a change of an account's fingers, which begins once and ends")

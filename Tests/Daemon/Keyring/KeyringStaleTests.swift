@@ -49,6 +49,18 @@ extension DaemonTests {
             #expect(try fixture.keyring() == .fingersChanged)
         }
 
+        @Test("a move to another vault drops it, and takes along none that is of use no more")
+        func moved() throws {
+            let fixture = try fixture()
+            try fixture.changeShadow()
+            let move = Request.migrate(account: Self.name, vault: Bytes("file".utf8))
+            #expect(try fixture.ask(move).done?.state == .valid)
+            #expect(try fixture.keyring() == .passwordChanged)
+            try fixture.changeShadow(hash: "$6$salt$old")
+            #expect(try fixture.keyring() == .passwordChanged, "its record is gone")
+            #expect(try fixture.opened(by: Self.login) == nil)
+        }
+
         @Test("while a finger is awaited, too")
         func changedMeanwhile() throws {
             let fixture = try fixture()

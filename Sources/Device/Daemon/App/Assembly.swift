@@ -98,9 +98,9 @@ struct Assembly {
             accounts: accounts, credentials: credentials, guards: guards, touches: touches)
         let enabling = Enabling(
             journal: journal, readers: readers, accounts: accounts, credentials: credentials,
-            keyring: keyring, keyringRecords: keyringRecords, policy: policy, upkeep: upkeep,
-            sessionTokens: sessionTokens, coverage: coverage, templates: templates, touches: touches
-        )
+            keyring: keyring, keyringRecords: keyringRecords, holdings: holdings, policy: policy,
+            upkeep: upkeep, sessionTokens: sessionTokens, coverage: coverage, templates: templates,
+            touches: touches)
         let fingers = Fingers(
             journal: journal, readers: readers, state: state, accounts: accounts, changes: changes,
             upkeep: upkeep, coverage: coverage, sessionTokens: sessionTokens, templates: templates,

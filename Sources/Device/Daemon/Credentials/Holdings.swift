@@ -39,14 +39,26 @@ extension Holdings {
         for kind in kinds { try await kind.prepare(change, of: holder) }
     }
 
-    /// Ends what does not open to these fingers.
+    /// Ends what does not open to these fingers; as `endEach`.
     func settle(_ holder: Holder, for fingers: Enrolment) throws(StoreFault) {
-        for kind in kinds { try kind.settle(holder, for: fingers) }
+        try endEach { kind throws(StoreFault) in try kind.settle(holder, for: fingers) }
     }
 
-    /// Ends what must not outlive the account's credential, which is about to be destroyed.
+    /// Ends what must not outlive the account's credential, which is about to be destroyed; as
+    /// `endEach`.
     func revoke(_ holder: Holder) throws(StoreFault) {
-        for kind in kinds { try kind.revoke(holder) }
+        try endEach { kind throws(StoreFault) in try kind.revoke(holder) }
+    }
+
+    /// Ends each kind. A fault at one keeps no other from ending; the first is thrown after them.
+    private func endEach(
+        _ end: (any FingerBound) throws(StoreFault) -> Void
+    ) throws(StoreFault) {
+        var fault: StoreFault?
+        for kind in kinds {
+            do throws(StoreFault) { try end(kind) } catch { fault = fault ?? error }
+        }
+        if let fault { throw fault }
     }
 
     /// Moves what opens to these fingers to the vault in which the credential is now.

@@ -38,14 +38,13 @@ extension KeyringRecords {
         try drop(holder.account, kept: holder.kept, because: .fingersChanged)
     }
 
-    /// Moves the password, so that one touch opens it with the credential, unless it is no longer
-    /// usable.
+    /// Moves the password, so that one touch opens it with the credential. One that is no longer
+    /// usable stays, for `settle` to drop it.
     func move(_ holder: Holder, for fingers: Enrolment, to vault: VaultKind) async {
         let (account, kept) = (holder.account, holder.kept)
         do throws(StoreFault) {
-            guard
-                case .kept(let password) = try keyringJudgement(
-                    account, kept: kept, enrolment: fingers), password.vault != vault
+            guard case .kept(let password) = try kept.keyring.state(), password.vault != vault,
+                case .kept = try keyringJudgement(account, kept: kept, enrolment: fingers)
             else { return }
             let context = try kept.keyring.context(of: password, enrolment: fingers)
             let key = try await vaults.move(
@@ -150,8 +149,8 @@ enum KeyringJudgement {
     case kept(KeyringPassword)
     /// A password is stored and no longer usable.
     ///
-    /// It is dropped at the next login that asks for it, and at the next change of fingers or
-    /// credential.
+    /// It is dropped at the next login that asks for it, once a change of fingers has taken effect,
+    /// and when the credential is enabled again, moved or destroyed.
     case useless(KeyringLoss)
     case dropped(KeyringLoss)
 

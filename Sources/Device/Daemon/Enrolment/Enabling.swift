@@ -24,6 +24,7 @@ final class Enabling {
     let credentials: Credentials
     let keyring: Keyring
     let keyringRecords: KeyringRecords
+    let holdings: Holdings
     let policy: LoginPolicy
     let upkeep: ReaderUpkeep
     let sessionTokens: SessionTokens
@@ -33,7 +34,7 @@ final class Enabling {
 
     init(
         journal: DecisionJournal, readers: ReaderPool, accounts: Accounts, credentials: Credentials,
-        keyring: Keyring, keyringRecords: KeyringRecords, policy: LoginPolicy,
+        keyring: Keyring, keyringRecords: KeyringRecords, holdings: Holdings, policy: LoginPolicy,
         upkeep: ReaderUpkeep, sessionTokens: SessionTokens, coverage: StorageCoverage,
         templates: TemplateKeyOpener, touches: Touches
     ) {
@@ -43,6 +44,7 @@ final class Enabling {
         self.credentials = credentials
         self.keyring = keyring
         self.keyringRecords = keyringRecords
+        self.holdings = holdings
         self.policy = policy
         self.upkeep = upkeep
         self.sessionTokens = sessionTokens
@@ -242,8 +244,8 @@ extension Enrolment {
 }
 
 extension Enabling {
-    /// Issues the credential again in the named vault, and moves the prints and what else opens to
-    /// the fingers there.
+    /// Issues the credential again in the named vault, moves the prints and what else opens to the
+    /// fingers there, and ends what does not open to them.
     ///
     /// Throws `badRequest` for an unknown vault, and `storage` if the prints could not be moved;
     /// the credential has moved nevertheless then. What else cannot be moved stays in its
@@ -255,6 +257,12 @@ extension Enabling {
         else { throw Denial(.badRequest) }
         let issued = try await issue(
             account, in: kind, because: "moved to the vault \(kind.rawValue)", client: client)
+        do throws(StoreFault) {
+            if let kept = try accounts.kept(account) {
+                try holdings.settle(
+                    Holder(account: account, kept: kept), for: kept.prints.enrolment())
+            }
+        } catch { journal.fault(error.description, account: account.name) }
         // Otherwise the user might give up a vault that the prints still need.
         guard issued.haveFollowed else {
             throw Denial(.storage, subject: Detail.printsNotMoved.bytes)
