@@ -139,7 +139,8 @@ func sshProvider(_ settings: [SwiftSetting], linker: [LinkerSetting]) -> [Target
             dependencies: [
                 "CSSHProvider", "Domain", "LoginMessages", "LoginProtocol", "SSHProtocol",
                 "SignedFormats",
-            ], path: "Sources/SSHProvider", swiftSettings: settings, linkerSettings: linker),
+            ], path: "Sources/SSHProvider", exclude: ["sk-signet.map"],
+            swiftSettings: settings, linkerSettings: linker),
     ]
 }
 
@@ -157,16 +158,19 @@ func module(_ edition: String) -> Package {
             .library(name: "sk-signet", type: .dynamic, targets: ["SSHProvider"]),
         ],
         targets: shared(embedded)
-            + sshProvider(embedded, linker: loaded(exporting: "ssh/sk-signet.map")) + [
+            + sshProvider(
+                embedded, linker: loaded(exporting: "Sources/SSHProvider/sk-signet.map")) + [
                 cLibrary("CPAMModule"),
                 .target(
                     name: "PAMModule",
                     dependencies: [
                         "CPAMModule", "Domain", "LoginMessages", "LoginProtocol", "ModuleOptions",
                         "SignedFormats",
-                    ], path: "Sources/Module", exclude: ["Editions/\(other)Edition.swift"],
+                    ], path: "Sources/Module",
+                    exclude: ["Editions/\(other)Edition.swift", "pam_signet.map"],
                     swiftSettings: embedded,
-                    linkerSettings: loaded(exporting: "pam/pam_signet.map", needing: ["pam"])),
+                    linkerSettings: loaded(
+                        exporting: "Sources/Module/pam_signet.map", needing: ["pam"])),
             ]
     )
 }

@@ -163,7 +163,7 @@ struct CompletionFixture {
     /// What a shell offers for each line.
     func offers(
         _ shell: Shell, _ lines: [String], of program: String = "signet",
-        from scripts: String = "\(Layout.package)/completions"
+        from scripts: String = "\(Layout.package)/packaging/completions"
     ) throws -> [String: Set<String>] {
         var command = TestSupport.Command(
             shell.capture(program, from: scripts, dump: scratch.at("dump")),

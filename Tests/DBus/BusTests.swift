@@ -313,7 +313,7 @@ struct BusSignalTests {
         let scratch = try Scratch()
         // Others have to get to the socket.
         try #require(unsafe chmod(scratch.path, 0o755) == 0)
-        let policy = "\(Layout.package)/dbus/org.signet.Daemon.conf"
+        let policy = "\(Layout.package)/packaging/dbus/org.signet.Daemon.conf"
         let bus = try PrivateBus(socket: scratch.at("bus"), policy: policy)
         try await onService { () -> Result<Void, any Error> in
             do {

@@ -15,10 +15,11 @@ package struct GeneratedFile: Sendable {
 
     /// A completion, which is generated whole.
     package static func completions(of program: ProgramSyntax) -> [GeneratedFile] {
-        [
-            GeneratedFile("completions/\(program.name).bash") { _ in bashCompletion(of: program) },
-            GeneratedFile("completions/_\(program.name)") { _ in zshCompletion(of: program) },
-            GeneratedFile("completions/\(program.name).fish") { _ in fishCompletion(of: program) },
+        let (place, name) = ("packaging/completions", program.name)
+        return [
+            GeneratedFile("\(place)/\(name).bash") { _ in bashCompletion(of: program) },
+            GeneratedFile("\(place)/_\(name)") { _ in zshCompletion(of: program) },
+            GeneratedFile("\(place)/\(name).fish") { _ in fishCompletion(of: program) },
         ]
     }
 

@@ -41,7 +41,7 @@ struct PasswordFlowTests {
         #expect(codes(debian) == [])
         // A touch passes the gate for uids by, as pam_fprintd's did.
         #expect(codes(redHat) == ["gate-skipped"])
-        let path = "\(Layout.package)/authselect/system-auth"
+        let path = "\(Layout.package)/packaging/authselect/system-auth"
         let plain = String(decoding: try Layout.read(path), as: UTF8.self)
             .split(separator: "\n").filter { !$0.contains("{exclude") }
             .map { $0.prefix { $0 != "{" } }.joined(separator: "\n")

@@ -239,8 +239,8 @@ struct StackVerdictTests {
         func expanded(_ name: String, _ features: [String]) throws -> String {
             let answer = ChildOutput.of(
                 "\(Layout.package)/checks/authselect",
-                arguments: ["\(Layout.package)/authselect/\(name)"] + features, cap: 65_536,
-                within: .seconds(60))
+                arguments: ["\(Layout.package)/packaging/authselect/\(name)"] + features,
+                cap: 65_536, within: .seconds(60))
             guard case .said(let text) = answer else {
                 Issue.record("\(name): \(answer)")
                 return ""

@@ -17,7 +17,7 @@ struct ServerCompletionTests {
                 [
                     "bash", "-c",
                     """
-                    . \(Layout.package)/completions/signet-server.bash
+                    . \(Layout.package)/packaging/completions/signet-server.bash
                     COMP_WORDS=(signet-server \(quoted)) COMP_CWORD=\(words.count)
                     _signet_server
                     printf '%s\\n' "${COMPREPLY[@]}"

@@ -81,7 +81,7 @@ struct ServerManualTests {
 
     @Test("and the sample of settings have the defaults that there are")
     func sample() throws {
-        let path = "\(Layout.package)/server/server.conf"
+        let path = "\(Layout.package)/packaging/server/server.conf"
         let text = String(decoding: try Layout.read(path), as: UTF8.self)
         var section = ""
         var samples = 0

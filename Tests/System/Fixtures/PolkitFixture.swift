@@ -23,7 +23,7 @@ extension SignetFixture {
     /// returns what runs.
     func startInterface() throws -> [TestSupport.Program] {
         try host.install(
-            "\(Layout.package)/desktop/net.reactivated.fprint.device.policy",
+            "\(Layout.package)/packaging/desktop/net.reactivated.fprint.device.policy",
             at: "/run/fprint.policy", mode: 0o644)
         try shell(
             """

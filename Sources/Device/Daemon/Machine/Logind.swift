@@ -18,7 +18,7 @@ final class Logind: SuspendState {
     /// The daemon's own bus name.
     ///
     /// The bus policy lets only root send messages to the name's owner; see
-    /// dbus/org.signet.Daemon.conf.
+    /// packaging/dbus/org.signet.Daemon.conf.
     private static let ownName = "org.signet.Daemon"
     private static let manager = "org.freedesktop.login1.Manager"
     /// The time limit for a call, and for connecting to the bus, which may be slow while the machine
