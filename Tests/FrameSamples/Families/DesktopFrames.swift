@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/DesktopRequests.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/Desktop/DesktopRequests.swift`.
 package enum DesktopFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(

@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/EnablingRequests.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/Fingers/EnablingRequests.swift`.
 package enum EnablingFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(EnableRequest.self, owner: true, other: false, proof: .password),

@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/FingerRequests.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/Fingers/FingerRequests.swift`.
 package enum FingerFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(

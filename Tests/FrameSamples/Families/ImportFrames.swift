@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/ImportedPrint.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/Fingers/ImportedPrint.swift`.
 package enum ImportFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(ImportPrintRequest.self, owner: true, other: false, proof: .password)

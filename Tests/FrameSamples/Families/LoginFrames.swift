@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/LoginRequests.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/Login/LoginRequests.swift`.
 package enum LoginFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(

@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/MACToken.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/Servers/MACToken.swift`.
 package enum MACTokenFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(

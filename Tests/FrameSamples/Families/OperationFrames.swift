@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/Operation.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/Servers/Operation.swift`.
 package enum OperationFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(

@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/ReaderPrints.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/Readers/ReaderPrints.swift`.
 package enum ReaderPrintsFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(

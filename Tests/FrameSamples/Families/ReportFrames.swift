@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/ReportRequests.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/Reports/ReportRequests.swift`.
 package enum ReportFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(StatusRequest.self, owner: true, other: false, proof: .none),

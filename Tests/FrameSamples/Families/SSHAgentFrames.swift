@@ -6,7 +6,7 @@ import SSHProtocol
 import SignedFormats
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/SSHAgentFamily.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/SSH/SSHAgentFamily.swift`.
 package enum SSHAgentFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(

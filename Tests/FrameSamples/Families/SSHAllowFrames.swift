@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/SSHAllowRequest.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/SSH/SSHAllowRequest.swift`.
 package enum SSHAllowFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(

@@ -6,7 +6,7 @@ import SSHProtocol
 import SignedFormats
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/SSHFamily.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/SSH/SSHFamily.swift`.
 package enum SSHKeyFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(

@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/SecretRequests.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/Secrets/SecretRequests.swift`.
 package enum SecretFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(

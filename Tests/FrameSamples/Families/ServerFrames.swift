@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/ServerRequest.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/Servers/ServerRequest.swift`.
 package enum ServerFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(

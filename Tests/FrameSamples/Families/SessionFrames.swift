@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/SessionRequests.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/Servers/SessionRequests.swift`.
 package enum SessionFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(

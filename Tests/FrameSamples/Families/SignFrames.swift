@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/SignRequest.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/Servers/SignRequest.swift`.
 package enum SignFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(

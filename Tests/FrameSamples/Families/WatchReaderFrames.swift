@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import TestSupport
 
-/// The expectations and samples of `Sources/Device/CommandProtocol/WatchReaderRequest.swift`.
+/// The expectations and samples of `Sources/Device/CommandProtocol/Readers/WatchReaderRequest.swift`.
 package enum WatchReaderFrames: RequestFamily {
     package static let expectations: [RequestExpectation] = [
         RequestExpectation(
