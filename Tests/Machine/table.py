@@ -16,12 +16,14 @@ NAMES = {"bookworm": "Debian 12", "trixie": "Debian 13"}
 BEGIN, END = "<!-- written by make machine-test -->\n", "<!-- end -->\n"
 # What no package contains, or only as text.
 OUTSIDE = ["docs", "Tests", "checks", "Benchmarks", "Examples/[!d]*", "po", "*.md", ".ci"]
+LAYERS = [[b"Sources", layer] for layer in (b"Device", b"Shared", b"System")]
 
 
 def place(path):
-    """What of a file's path counts: within a target of Sources a file may move, and nothing changes."""
+    """What of a file's path counts: a file may move within a target of these layers, and nothing changes."""
     parts = path.split(b"/")
-    return b"/".join([*parts[:3], parts[-1]]) if parts[0] == b"Sources" else path
+    isMoving = parts[:2] in LAYERS
+    return b"/".join([*parts[:3], parts[-1]]) if isMoving else path
 
 
 def sources():

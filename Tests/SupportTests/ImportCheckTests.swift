@@ -149,8 +149,7 @@ struct ImportCheckTests {
     func unused() throws {
         let tree = try SourceTree()
         try tree.replaceInManifest(
-            "name: \"Systemd\", dependencies: [\"CSystemd\", \"Posix\"]",
-            with: "name: \"Systemd\", dependencies: [\"CSystemd\", \"Posix\", \"LoginProtocol\"]")
+            "Systemd: CSystemd Posix", with: "Systemd: CSystemd Posix LoginProtocol")
         let check = try tree.check()
         #expect(!check.passes)
         #expect(

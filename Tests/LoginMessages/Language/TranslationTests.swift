@@ -88,8 +88,8 @@ private struct Workshop {
         for pattern in [
             "checks/languages", "po/*", "Sources/Shared/LoginMessages/*.swift",
             "Sources/Device/ArgumentSyntax/*.swift", "Sources/Device/Command/*/*.swift",
-            "Sources/Device/Command/*.swift", "Sources/Device/CommandMessages/*.swift",
-            "Sources/Device/Doctor/Checks/*.swift",
+            "Sources/Device/Command/*.swift", "Sources/Device/Command/*/*/*.swift",
+            "Sources/Device/CommandMessages/*.swift", "Sources/Device/Doctor/Checks/*.swift",
         ] {
             let copy = "cp --parents -t \(scratch.path) \(pattern)"
             let outcome = try Program(Command(["sh", "-c", "cd \(Layout.package) && \(copy)"]))
