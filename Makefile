@@ -73,7 +73,7 @@ BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 	desktop-test clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s%s\n", $$1, $$2 }' Makefile
 
 deps: ## install what is needed from Debian; does nothing if everything is there
 	@checks/packages $(BUILD_DEBS) $(TEST_DEBS)
@@ -220,6 +220,9 @@ pot: deps ## update po/signet.pot and po/*.po from the sources, for translators
 			po/$$language.po po/signet.pot || exit 1; \
 	done
 
+# How, and what: packaging/install.mk.
+install: ## install the build (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
+uninstall: ## remove everything except state and the files that you edited
 include packaging/install.mk
 
 VERSION = $(shell sed -n 's/.*let text = "\(.*\)"/\1/p' Sources/Device/Configuration/Version.swift)

@@ -101,7 +101,7 @@ without-fprintd:
 		fi; \
 	fi
 
-install: without-fprintd ## install the build (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
+install: without-fprintd
 	@test -e build/signetd || { echo "nothing is built: run 'make build' first" >&2; exit 1; }
 	@$(EACH); for entry in $(INSTALLED); do \
 		split $$entry; fill; install -D -m $$mode $$filled $$place; \
@@ -140,7 +140,7 @@ install: without-fprintd ## install the build (DESTDIR, PREFIX, PAMDIR, SYSTEMDD
 
 # The profile is removed from common-auth before the module. State in /var/lib/signet stays. Fedora has
 # no pam-auth-update; if it exists, a PATH without sbin must not hide it.
-uninstall: ## remove everything except state and the files that you edited
+uninstall:
 	@if test -z "$(DESTDIR)" && test -e /usr/share/pam-configs/signet; then \
 		PATH=$$PATH:/usr/sbin:/sbin; \
 		if command -v pam-auth-update > /dev/null; then \
