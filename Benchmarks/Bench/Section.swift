@@ -10,6 +10,8 @@ enum Section: String, CaseIterable {
     case touch
     /// The same with a finger that stays on a played reader, which a real driver drives.
     case held
+    /// Commands that need no finger, side by side with fprintd's.
+    case commands
     /// The vaults, against what nobody can be faster than.
     case vaults
     /// Logins with many receipts and many accounts.
@@ -38,6 +40,8 @@ enum Section: String, CaseIterable {
         case .peers: try Bench(workshop, mocksPolkit: mocksPolkit).run()
         case .touch: try Bench(workshop, mocksPolkit: mocksPolkit).runTouch()
         case .held: try HeldSection(workshop: workshop, mocksPolkit: mocksPolkit).run()
+        case .commands:
+            try CommandSection(workshop: workshop, mocksPolkit: mocksPolkit).run()
         case .vaults: try VaultSection(workshop: workshop).run()
         case .growth: try GrowthSection(workshop: workshop).run()
         case .secrets: try SecretSection(workshop: workshop).run()
