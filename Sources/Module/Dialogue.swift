@@ -11,8 +11,9 @@ import LoginProtocol
 struct Dialogue {
     private let application: Application
     private let login: Login
-    /// When the login must have ended. It is set anew when the daemon first answers, tells of a TPM that
-    /// is at work, and first asks for a touch: no time of the user's passes before.
+    /// When the login must have ended. It is set anew when the daemon first answers, says that it is
+    /// still preparing or that a TPM is at work, and first asks for a touch: no time of the user's passes
+    /// before.
     private(set) var deadline: Deadline
     private let milliseconds: UInt32
     private let place: PromptContext
@@ -30,9 +31,12 @@ struct Dialogue {
     private static let firstAnswerMilliseconds: UInt32 = 15_000
     /// The time after which a password can be typed, where that is possible.
     private static let lineMilliseconds: UInt32 = 2_000
-    /// How many times the user's time the first answer may take where a password can be typed
-    /// meanwhile: 90 seconds by default, which systemd allows a start.
-    private static let startFactor: UInt32 = 3
+    /// The time for the first answer where a password can be typed meanwhile: as long as systemd lets
+    /// the daemon start.
+    private static let startMilliseconds: UInt32 = 90_000
+    /// The shortest time that is waited for the daemon's next word before it asks for a touch; it says
+    /// that it is preparing more often than that.
+    private static let wordMilliseconds: UInt32 = 30_000
 
     /// Creates a dialogue that gives the user this many milliseconds, 170,000 at the most; `place`
     /// says where a password may be typed and where the request comes from.
@@ -64,7 +68,7 @@ struct Dialogue {
             guard place.terminal != nil, try show(Notice(.preparing)), line != nil else {
                 throw .silent("signetd did not answer")
             }
-            end = Deadline(milliseconds: milliseconds * Dialogue.startFactor - limit)
+            end = Deadline(milliseconds: Dialogue.startMilliseconds - limit)
         }
         var hasAnswered = false
         var isPrepared = false
@@ -83,7 +87,9 @@ struct Dialogue {
             if let answer = received {
                 // Not for what a process that was stopped reads after its time.
                 if !isPrepared, answer.setsClock(isFirst: !hasAnswered), end.millisecondsLeft > 0 {
-                    deadline = Deadline(milliseconds: milliseconds)
+                    deadline = Deadline(
+                        milliseconds: answer.isTouchNotice
+                            ? milliseconds : max(milliseconds, Dialogue.wordMilliseconds))
                 }
                 hasAnswered = true
                 end = deadline
@@ -207,7 +213,11 @@ extension LoginAnswer {
     /// Whether it is a notice with which the user's time begins; a proof never is.
     fileprivate func setsClock(isFirst: Bool) -> Bool {
         guard case .notice(let notice) = self else { return false }
-        return isFirst || notice.kind == .touch || notice.kind == .tpm
+        if isFirst { return true }
+        switch notice.kind {
+        case .touch, .tpm, .preparing: return true
+        default: return false
+        }
     }
 
     /// Whether it is the notice that the reader is waiting for a finger.

@@ -14,7 +14,7 @@ package struct ProviderExchange {
     /// Where signetd listens, and who must own the listening end.
     private let path: Bytes
     private let daemonUID: UInt32
-    /// How long the daemon may take for its first answer, and for the whole request.
+    /// How long the daemon may take for its first answer, and for the others.
     private let limits: Limits
     /// Shows a line to the user.
     private let show: (Text) -> Void
@@ -26,7 +26,8 @@ package struct ProviderExchange {
         package var answer: UInt32 = 90_000
         /// After which time without an answer the user is told that something is under way.
         package var quiet: UInt32 = 2_000
-        /// How long a request with a touch may take.
+        /// How long a request may take once it has asked for a touch, and until it does so or says that
+        /// it is still preparing.
         package var whole: UInt32 = 75_000
 
         /// The limits of the installed library.
@@ -116,20 +117,21 @@ package struct ProviderExchange {
         guard let packet else { throw .badCall }
         var connection = try ProviderConnection.open(path, trusting: daemonUID)
         try connection.send(packet)
-        let whole = ProviderDeadline(milliseconds: limits.whole)
         var deadline = ProviderDeadline(milliseconds: limits.answer)
         let isLate = try !connection.hasAnswer(
             until: ProviderDeadline(milliseconds: limits.quiet))
         if isLate, let text = Notice(.preparing).text { show(text) }
         var lastShown: NoticeKind?
+        var isAsked = false
         while true {
             let answer = try connection.answer(until: deadline)
-            deadline = whole
+            if !isAsked { deadline = ProviderDeadline(milliseconds: limits.whole) }
             switch answer {
             case .denial(let denial): throw .denied(denial)
             case .made, .signature: return answer
             case .key, .count: throw .untrusted
             case .notice(let notice):
+                isAsked = isAsked || notice.kind == .touch
                 // The reader waits again after each finger; saying so once is enough.
                 let isNews = notice.kind != .preparing && notice.kind != lastShown
                 if isNews, let text = notice.text {

@@ -17,12 +17,13 @@ struct TouchGateTests {
 
     /// A finger is on the reader at once; something may happen before it is.
     private final class Reader: FingerScanner {
-        let happening: @Sendable @ServiceActor () async -> Void
+        typealias Telling = @ServiceActor (Notice) -> Void
+        let happening: @Sendable @ServiceActor (Telling) async -> Void
         let answer: Result<Int?, Denial>
 
         init(
             _ answer: Result<Int?, Denial> = .success(1),
-            happening: @escaping @Sendable @ServiceActor () async -> Void = {}
+            happening: @escaping @Sendable @ServiceActor (Telling) async -> Void = { _ in }
         ) {
             self.answer = answer
             self.happening = happening
@@ -31,7 +32,8 @@ struct TouchGateTests {
         @ServiceActor func scan(
             _ query: Int, limit: Duration, tell: @escaping @ServiceActor (Notice) -> Void
         ) async throws(Denial) -> Int? {
-            await happening()
+            await happening(tell)
+            if Task.isCancelled { throw Denial(.cancelled) }
             return try answer.get()
         }
     }
@@ -69,6 +71,7 @@ struct TouchGateTests {
     @ServiceActor private func touch(
         _ reader: Reader, on machine: PlayedMachine, _ client: ClientProcess,
         _ ledger: Ledger = Ledger(), _ power: Power = Power(), account: UInt32 = 1000,
+        timeout: Duration = .seconds(30), preparation: Duration = TouchTime.preparation,
         waiting: () -> Void = {}
     ) async throws -> Denial? {
         let examiner = PresenceExaminer(try Configuration.login(""), facts: machine)
@@ -76,7 +79,7 @@ struct TouchGateTests {
             for: client, account: PlayedMachine.alice, claims: PresenceClaims())
         let gate = TouchGate(
             reader, queue: TouchQueue(limit: 1), examiner: examiner, machine: power,
-            clock: .system)
+            clock: .system, preparation: preparation)
         let applicant = Applicant(
             .touch, account: 1000, asker: Asker("test", by: presence.requester)
         ) { _ in true }
@@ -84,7 +87,7 @@ struct TouchGateTests {
             let turn = try await gate.turn(for: applicant, within: .seconds(1))
             waiting()
             let request = TouchRequest(
-                account: account, query: 0, tries: 1, end: Clock.system.sinceBoot() + .seconds(30))
+                account: account, query: 0, tries: 2, timeout: timeout)
             let touch = try await gate.touch(
                 request, presence: presence, during: turn, counting: ledger,
                 interruptedBy: Interruption()
@@ -117,7 +120,7 @@ struct TouchGateTests {
     @ServiceActor func goneMeanwhile() async throws {
         let (machine, client) = PlayedMachine.inSession(.alice())
         let ledger = Ledger()
-        let reader = Reader {
+        let reader = Reader { _ in
             machine.change { $0.sessions["c2"] = .alice(isActive: false) }
         }
         let denial = try await touch(reader, on: machine, client, ledger)
@@ -137,7 +140,7 @@ struct TouchGateTests {
     @ServiceActor func asleep() async throws {
         let (machine, client) = PlayedMachine.inSession(.alice())
         let power = Power()
-        let reader = Reader(.failure(Denial(.cancelled))) { power.isSuspending = true }
+        let reader = Reader(.failure(Denial(.cancelled))) { _ in power.isSuspending = true }
         let denial = try await touch(reader, on: machine, client, Ledger(), power)
         #expect(denial?.reason == .suspending)
     }
@@ -147,8 +150,50 @@ struct TouchGateTests {
         let (machine, client) = PlayedMachine.inSession(.alice())
         let ledger = Ledger()
         let denial = try await touch(Reader(.success(nil)), on: machine, client, ledger)
-        #expect(denial?.reason == .noMatch && denial?.mismatches == 1)
+        #expect(denial?.reason == .noMatch && denial?.mismatches == 2)
+        while ledger.steps.count < 4 { try? await Timer.sleep(for: .zero) }
+        #expect(ledger.steps == ["begun", "failed", "begun", "failed"])
+    }
+
+    @Test("takes nothing from the user's time before a finger is asked for")
+    @ServiceActor func slowMachine() async throws {
+        let (machine, client) = PlayedMachine.inSession(.alice())
+        let reader = Reader { tell in
+            try? await Timer.sleep(for: .milliseconds(300))
+            tell(Notice(.retry, retry: .restarted))
+            tell(Notice(.touch))
+        }
+        let denial = try await touch(reader, on: machine, client, timeout: .milliseconds(100))
+        #expect(denial == nil)
+    }
+
+    @Test("ends when the user's time is over, which all tries share")
+    @ServiceActor func slowUser() async throws {
+        let (machine, client) = PlayedMachine.inSession(.alice())
+        let ledger = Ledger()
+        var scans = 0
+        let reader = Reader(.success(nil)) { tell in
+            scans += 1
+            tell(Notice(.touch))
+            try? await Timer.sleep(for: scans == 1 ? .milliseconds(100) : .seconds(120))
+        }
+        let begun = ContinuousClock.now
+        let denial = try await touch(reader, on: machine, client, ledger, timeout: .seconds(2))
+        #expect(denial?.reason == .timedOut && denial?.mismatches == 1)
+        #expect(ContinuousClock.now - begun < .seconds(60))
+        while ledger.steps.count < 4 { try? await Timer.sleep(for: .zero) }
+        #expect(ledger.steps == ["begun", "failed", "begun", "taken back"])
+    }
+
+    @Test("reports a reader that never asks for a finger as failed")
+    @ServiceActor func deadReader() async throws {
+        let (machine, client) = PlayedMachine.inSession(.alice())
+        let ledger = Ledger()
+        let reader = Reader { _ in try? await Timer.sleep(for: .seconds(120)) }
+        let denial = try await touch(
+            reader, on: machine, client, ledger, preparation: .milliseconds(100))
+        #expect(denial?.reason == .readerFailed)
         while ledger.steps.count < 2 { try? await Timer.sleep(for: .zero) }
-        #expect(ledger.steps == ["begun", "failed"])
+        #expect(ledger.steps == ["begun", "taken back"])
     }
 }

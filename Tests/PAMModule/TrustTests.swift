@@ -116,7 +116,9 @@ struct TrustTests {
             let begin = ContinuousClock.now
             let probe = try fixture.start()
             let visit = try fixture.visit()
-            if isBegun { try visit.send(.notice(Notice(.noMatch, triesLeft: 1))) }
+            for kind in isBegun ? [.touch, .noMatch] as [NoticeKind] : [] {
+                try visit.send(.notice(Notice(kind, triesLeft: kind == .noMatch ? 1 : nil)))
+            }
             // A mismatch was told before the time was up.
             #expect(try probe.codes() == [isBegun ? 7 : 9])
             #expect(ContinuousClock.now - begin < .seconds(60))

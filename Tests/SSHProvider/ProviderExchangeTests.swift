@@ -98,6 +98,18 @@ struct ProviderExchangeTests {
         #expect(try sign([notice], ending: .hang).result == .failure(.silent))
     }
 
+    @Test("a daemon that takes long to ask for the touch, and says so, is waited for")
+    func slow() throws {
+        let preparing = try packet(.notice(Notice(.preparing)))
+        let slow = try PlayedDaemon(
+            [preparing, preparing, preparing] + [
+                packet(.notice(Notice(.touch))), packet(.of(Self.signature)),
+            ], ending: .close, pause: 600)
+        let answer = try exchange(slow.path, within: 1_500).sign(
+            [1, 2, 3], account: "alice", application: Self.application, handle: Self.handle)
+        #expect(answer == Self.signature)
+    }
+
     @Test("answers that are malformed, of another kind, or too many are refused")
     func malformed() throws {
         let whole = try packet(.of(Self.signature))

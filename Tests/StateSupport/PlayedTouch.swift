@@ -50,7 +50,7 @@ package enum PlayedTouch {
         ) { _ in true }
         let turn = try await gate.turn(for: applicant, within: .seconds(1))
         let request = TouchRequest(
-            account: uid, query: uid, tries: 1, end: Clock.system.sinceBoot() + .seconds(30))
+            account: uid, query: uid, tries: 1, timeout: .seconds(30))
         return try await gate.touch(
             request, presence: presence, during: turn, counting: NoLedger(),
             interruptedBy: Interruption()

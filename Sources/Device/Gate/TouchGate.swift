@@ -20,7 +20,7 @@ package struct Match: ~Copyable, Sendable {
     /// Evidence of who requested the touch and from where.
     package let presence: Presence
     /// The time of the match since boot (CLOCK_BOOTTIME, which includes time spent suspended).
-    private let moment: Duration
+    fileprivate let moment: Duration
     private let clock: Clock
 
     /// The time since the match.
@@ -46,14 +46,18 @@ package final class Touch<Finger: Sendable>: Sendable {
     package let finger: Finger
     /// The attempt, recorded on disk as a failure until the request settles it.
     package let attempt: any LockoutAttempt
+    /// When the finger was first asked for, as time since boot; at the match, if nobody was told.
+    package let asked: Duration
     /// The value of `SuspendState.suspensions` when the touch began.
     ///
     /// Comparing it later shows whether the machine was suspended in between.
     package let suspensions: UInt64
 
     fileprivate init(
-        _ match: consuming Match, finger: Finger, attempt: any LockoutAttempt, suspensions: UInt64
+        _ match: consuming Match, finger: Finger, attempt: any LockoutAttempt, asked: Duration?,
+        suspensions: UInt64
     ) {
+        self.asked = asked ?? match.moment
         self.match = match
         self.finger = finger
         self.attempt = attempt
@@ -124,15 +128,15 @@ package struct TouchRequest<Query: Sendable>: Sendable {
     package let query: Query
     /// How many fingers may fail to match; the last mismatch ends the touch.
     package let tries: Int
-    /// The end of the wait, as a time since boot (CLOCK_BOOTTIME).
-    package let end: Duration
+    /// How long the user has from the first request for a finger; all tries share it.
+    package let timeout: Duration
 
     /// Creates a request from its values.
-    package init(account: UInt32, query: Query, tries: Int, end: Duration) {
+    package init(account: UInt32, query: Query, tries: Int, timeout: Duration) {
         self.account = account
         self.query = query
         self.tries = tries
-        self.end = end
+        self.timeout = timeout
     }
 }
 
@@ -148,12 +152,16 @@ package final class TouchGate<Scanner: FingerScanner> {
     private let examiner: PresenceExaminer
     private let machine: any SuspendState
     private let clock: Clock
+    private let preparation: Duration
 
     /// Creates a gate for a scanner; `queue` decides the order of the requests.
+    ///
+    /// `preparation` is how long the machine may take until it asks for a finger.
     package init(
         _ scanner: Scanner, queue: TouchQueue, examiner: PresenceExaminer,
-        machine: any SuspendState, clock: Clock
+        machine: any SuspendState, clock: Clock, preparation: Duration = TouchTime.preparation
     ) {
+        self.preparation = preparation
         self.scanner = scanner
         self.queue = queue
         self.examiner = examiner
@@ -180,7 +188,8 @@ package final class TouchGate<Scanner: FingerScanner> {
     /// Each attempt is recorded on disk as a failure before the reader is asked, so that killing
     /// the daemon or restarting it forgives no attempt. An attempt in which no finger was judged is
     /// taken back, and so is one whose presence no longer holds after the match. The wait ends
-    /// without a match when the tries are used up, the time is over, or a lockout begins. A scan
+    /// without a match when the tries are used up, the time is over, or a lockout begins. The time
+    /// begins when a finger is first asked for, and is preceded by the preparation. A scan
     /// that was stopped because a second touch for the account arrived is repeated once both
     /// prompts show it.
     ///
@@ -195,8 +204,8 @@ package final class TouchGate<Scanner: FingerScanner> {
     ///   - tell: Receives notices for the client, such as the number of tries left after a
     ///     mismatch.
     /// - Throws: `notPermitted` if the presence is for another account; `noMatch` after the last
-    ///   try; `timedOut`, `cancelled` or `suspending`; `changedMeanwhile` if presence no longer
-    ///   holds after the match; also what the first examination, the ledger and the scanner throw.
+    ///   try; `timedOut`, `cancelled` or `suspending`; `readerFailed` if the preparation takes too
+    ///   long; `changedMeanwhile` if presence no longer holds after the match; also what the first examination, the ledger and the scanner throw.
     ///   A denial after the first examination carries the number of mismatches.
     package func touch(
         _ request: TouchRequest<Scanner.Query>, presence: Presence, during turn: borrowing Turn,
@@ -206,16 +215,18 @@ package final class TouchGate<Scanner: FingerScanner> {
         guard presence.account == request.account else { throw Denial(.notPermitted) }
         try examiner.examine(presence)
         let suspensions = machine.suspensions
+        let time = TouchTime(request.timeout, clock: clock, preparation: preparation)
         var mismatches: UInt8 = 0
         do throws(Denial) {
             while true {
                 try ledger.check()
-                try await settleContention(of: turn, until: request.end)
+                try await settleContention(of: turn, until: time.end)
                 let attempt = try ledger.begin()
                 let finger: Scanner.Found?
                 do throws(Denial) {
                     finger = try await scan(
-                        request, during: turn, interruptedBy: interruption, telling: tell)
+                        request, during: turn, within: time, interruptedBy: interruption,
+                        telling: tell)
                 } catch {
                     attempt.takeBack()
                     guard error.reason == .cancelled, queue.isContended(turn),
@@ -232,7 +243,8 @@ package final class TouchGate<Scanner: FingerScanner> {
                         throw error
                     }
                     return Touch(
-                        match, finger: finger, attempt: attempt, suspensions: suspensions)
+                        match, finger: finger, attempt: attempt, asked: time.asked,
+                        suspensions: suspensions)
                 }
                 mismatches += 1
                 try attempt.failed()
@@ -264,25 +276,31 @@ package final class TouchGate<Scanner: FingerScanner> {
     /// both prompts must show that there are two requests before a finger is accepted.
     private func scan(
         _ request: TouchRequest<Scanner.Query>, during turn: borrowing Turn,
-        interruptedBy interruption: Interruption,
+        within time: TouchTime, interruptedBy interruption: Interruption,
         telling tell: @escaping @ServiceActor (Notice) -> Void
     ) async throws(Denial) -> Scanner.Found? {
-        let left = request.end - clock.sinceBoot()
-        guard left > .zero else { throw Denial(.timedOut) }
-        let (scanner, query) = (scanner, request.query)
+        let left = try time.left()
+        let (scanner, query, expiry) = (scanner, request.query, time.expiry())
         let contention = Interruption()
         queue.beginScan(turn, interruptedBy: contention)
         defer { queue.endScan(turn) }
         let result = await interruptible(by: interruption) {
             await interruptible(by: contention) {
-                () async -> Result<Scanner.Found?, Denial> in
-                do throws(Denial) {
-                    return .success(try await scanner.scan(query, limit: left, tell: tell))
-                } catch { return .failure(error) }
+                await interruptible(by: expiry) {
+                    () async -> Result<Scanner.Found?, Denial> in
+                    do throws(Denial) {
+                        return .success(
+                            try await scanner.scan(query, limit: left) { notice in
+                                time.hear(notice)
+                                tell(notice)
+                            })
+                    } catch { return .failure(error) }
+                }
             }
         }
-        if case .failure(let denial) = result, denial.reason == .cancelled, machine.isSuspending {
-            throw Denial(.suspending)
+        if case .failure(let denial) = result, denial.reason == .cancelled {
+            if machine.isSuspending { throw Denial(.suspending) }
+            if time.isOver, !Task.isCancelled, !interruption.isRaised { throw time.denial }
         }
         return try result.get()
     }

@@ -22,8 +22,8 @@ final class PlayedDaemon: Sendable {
     private let asked = Mutex<Bytes?>(nil)
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Sends these packets after it has received one.
-    init(_ packets: [Bytes], ending: Ending) throws {
+    /// Sends these packets after it has received one, the second and each later one after `pause`.
+    init(_ packets: [Bytes], ending: Ending, pause milliseconds: UInt32 = 0) throws {
         var template = Array("/tmp/signet-provider.XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
             throw TestFault.system(call: "mkdtemp", subject: "/tmp", code: errno)
@@ -33,7 +33,7 @@ final class PlayedDaemon: Sendable {
         path = directory + "/socket"
         listener = try PacketListener.listen(at: path, mode: 0o666)
         Thread.detachNewThread { [self] in
-            play(packets, ending: ending)
+            play(packets, ending: ending, pause: milliseconds)
             ended.signal()
         }
     }
@@ -51,13 +51,16 @@ final class PlayedDaemon: Sendable {
         return try asked.withLock { $0 }.map { try Request(decoding: $0) }
     }
 
-    private func play(_ packets: [Bytes], ending: Ending) {
+    private func play(_ packets: [Bytes], ending: Ending, pause milliseconds: UInt32) {
         guard Self.isReady(listener.descriptor.number), let socket = try? listener.accept(),
             Self.isReady(socket.descriptor.number),
             case .packet(let packet)? = try? socket.receive(limit: Frame.maximumLength)
         else { return }
         asked.withLock { $0 = packet }
-        for packet in packets { Self.send(packet, to: socket.descriptor.number) }
+        for (index, packet) in packets.enumerated() {
+            if index > 0 { usleep(milliseconds * 1_000) }
+            Self.send(packet, to: socket.descriptor.number)
+        }
         if ending == .hang { _ = Self.isReady(socket.descriptor.number) }
     }
 

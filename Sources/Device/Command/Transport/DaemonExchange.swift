@@ -62,9 +62,9 @@ struct DaemonExchange {
         try connection.send(opening)
         var limit = awaitsServer ? DaemonExchange.passwordLimit : environment.answerLimit
         var asked: ServerURL?
-        // The first `preparing` notice only proves that the daemon is there; it is shown the second
-        // time, which means that preparing takes long.
-        var isPreparing = false
+        // The first `preparing` notice only proves that the daemon is there. The second is shown, as
+        // preparing takes long, and the others say no more than that the daemon is still there.
+        var preparations = 0
         var isWaiting = false
         var isHeard = false
         while true {
@@ -89,8 +89,8 @@ struct DaemonExchange {
                 try sendSecret(over: connection)
                 limit = DaemonExchange.passwordLimit
             case .denial(let denial): throw .denied(denial, account: request.account ?? .none)
-            case .notice(let notice) where notice.kind == .preparing && !isPreparing:
-                isPreparing = true
+            case .notice(let notice) where notice.kind == .preparing && preparations != 1:
+                preparations += 1
                 limit = limitBetween
             // Who sends a request without a touch expects no notice of this kind.
             case .notice(let notice) where notice.kind == .tpm && !awaitsTouch:
@@ -98,6 +98,9 @@ struct DaemonExchange {
                 isWaiting = true
                 limit = max(limit, limitBetween)
             default:
+                if case .notice(let notice) = answer, notice.kind == .preparing {
+                    preparations += 1
+                }
                 asked = answer.serverAsked(before: asked)
                 let step: Step
                 do throws(CommandFault) { step = try take(answer) } catch .interrupted {

@@ -26,11 +26,14 @@ final class ClientConnection {
     static let sending = Duration.seconds(10)
     /// How long to wait for a client that does not read before it is disconnected.
     static let sendTimeout = Duration.seconds(5)
-    /// When to send a `preparing` notice if a request for a touch has produced no output yet.
+    /// After how long a request for a touch that has said nothing sends `preparing`, until it asks for
+    /// the finger: at first, then once more, and then again and again.
     ///
-    /// The first is sent after the first delay, and the second after the second delay from then. A
-    /// reader may be slow to open, and its driver may be silent meanwhile.
-    static let (firstSign, secondSign) = (Duration.milliseconds(80), Duration.milliseconds(1_500))
+    /// A reader may be slow to open, and its driver may be silent meanwhile. No client gives up within
+    /// the longest of these times.
+    private static let (firstSign, secondSign, laterSigns) = (
+        Duration.milliseconds(80), Duration.milliseconds(1_500), Duration.seconds(10)
+    )
     /// How many requests one connection may carry.
     static let requestLimit = 256
 
@@ -51,7 +54,7 @@ final class ClientConnection {
     private var request: Task<Void, Never>?
     /// The kind of the last notice of the current request.
     private var lastNotice: NoticeKind?
-    /// Sends `preparing` notices until the current request produces its first output.
+    /// Sends `preparing` notices until the current request asks for the finger.
     private var sign: Timer?
     private var password: CheckedContinuation<SecretBytes?, Never>?
     private var secret: SecretDelivery?
@@ -188,7 +191,7 @@ final class ClientConnection {
         idle?.cancel()
         var teller: WaitTeller?
         if request.rule.touch != nil {
-            giveSign(after: ClientConnection.firstSign, another: true)
+            giveSign(after: ClientConnection.firstSign, then: ClientConnection.secondSign)
         }
         if request.rule.touch != nil || request.rule.proof == .password {
             teller = WaitTeller { [weak self] in self?.tellWait($0, isRepeated: $1) }
@@ -218,12 +221,23 @@ final class ClientConnection {
         if isRepeated || notice.kind != lastNotice { post(.notice(notice)) }
     }
 
-    /// Schedules a `preparing` notice, and another one after it if `another` is true.
-    private func giveSign(after delay: Duration, another: Bool = false) {
+    /// Schedules a `preparing` notice, and another one as long after it as `next` says.
+    private func giveSign(after delay: Duration, then next: Duration) {
         sign = Timer(after: delay) { [weak self] in
             guard let self, self.request != nil else { return }
             post(.notice(Notice(.preparing)))
-            if another { giveSign(after: ClientConnection.secondSign) }
+            giveSign(after: next, then: ClientConnection.laterSigns)
+        }
+    }
+
+    /// Says no longer that the request is being prepared if `answer` asks for the finger, or ends the
+    /// request; after any other notice, says it only after a while.
+    private func putOffSign(after answer: Answer) {
+        guard sign != nil else { return }
+        if case .notice(let notice) = answer, notice.kind != .touch {
+            giveSign(after: ClientConnection.laterSigns, then: ClientConnection.laterSigns)
+        } else {
+            sign = nil
         }
     }
 
@@ -255,7 +269,7 @@ extension ClientConnection: Client {
     }
 
     func post(_ answer: Answer) {
-        sign?.cancel()
+        putOffSign(after: answer)
         if case .notice(let notice) = answer { lastNotice = notice.kind }
         guard isOpen, let packet = try? answer.encoded() else { return }
         // The send buffer is only too full for such a small packet if the client does not read.
@@ -269,7 +283,7 @@ extension ClientConnection: Client {
     }
 
     private func send(_ packet: Bytes) async {
-        sign?.cancel()
+        sign = nil
         while isOpen {
             switch try? socket.send(packet) {
             case .whole: return

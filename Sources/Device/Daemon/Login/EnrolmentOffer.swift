@@ -54,7 +54,7 @@ extension PAMLogins {
     /// challenge is zero.
     func plan(_ request: OfferRequest, account: Account) -> TouchPlan {
         TouchPlan(
-            rule: .offer, account: account, tries: 0, timeout: .zero, end: clock.sinceBoot(),
+            rule: .offer, account: account, tries: 0, timeout: .zero,
             login: AuthenticateRequest(
                 account: request.account, challenge: .zero, service: request.service,
                 timeoutMilliseconds: 0, maximumTries: 0,

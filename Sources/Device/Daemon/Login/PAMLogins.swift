@@ -87,7 +87,6 @@ extension PAMLogins {
         var request = request
         if client.peer.uid != 0 { request.dropCommand() }
         var plan = plan(request, account: account)
-        let end = plan.end
         let presence = try await guards.admit(plan, client: client)
         if client.peer.uid != 0 {
             request.dropTerminal(unless: presence.terminal)
@@ -98,10 +97,10 @@ extension PAMLogins {
             return try await authenticateHere(
                 plan, presence: presence, request: request, client: client)
         }
-        plan.timeout = server.touchTime(of: plan.timeout)
-        plan.end = end - guards.touchTime(request.timeoutMilliseconds) + plan.timeout
+        let whole = plan.timeout
+        plan.timeout = server.touchTime(of: whole)
         return try await authenticate(
-            plan, presence: presence, request: request, at: server, until: end, client: client)
+            plan, presence: presence, request: request, at: server, within: whole, client: client)
     }
 
     /// Serves a login that needs no server.
@@ -151,10 +150,10 @@ extension PAMLogins {
     /// approves, the login is denied nevertheless if fingers, credential or key have changed while
     /// it was asked; the access token that the server issued for the session is deleted then.
     ///
-    /// - Parameter end: when the whole login must end, as time since boot.
+    /// - Parameter whole: how long touch and answer may take together, from the request for a finger.
     func authenticate(
         _ plan: TouchPlan, presence: Presence, request: AuthenticateRequest,
-        at server: LoginAtServer, until end: Duration, client: any Client
+        at server: LoginAtServer, within whole: Duration, client: any Client
     ) async throws(Denial) -> Answer {
         let account = plan.account
         let opensKeyring = keyring.mayHavePassword(
@@ -164,6 +163,7 @@ extension PAMLogins {
         ) { snapshot in
             opensKeyring ? keyring.keyringItem(account, snapshot: snapshot, client: client) : nil
         }
+        let end = proof.touch.asked + whole
         proof.place.mayBeFollowed { [self] fault in
             _ = accounts.denial(for: fault, account: account)
         }
@@ -200,14 +200,12 @@ extension PAMLogins {
     /// Returns the plan for a login: tries and timeout as requested, within the administrator's
     /// settings.
     ///
-    /// A request can only lower `touch.max-tries` and `touch.timeout`. The timeout starts now and
-    /// includes the wait for the turn.
+    /// A request can only lower `touch.max-tries` and `touch.timeout`.
     func plan(_ request: AuthenticateRequest, account: Account) -> TouchPlan {
-        let timeout = guards.touchTime(request.timeoutMilliseconds)
-        return TouchPlan(
+        TouchPlan(
             rule: .login, account: account,
             tries: min(Int(request.maximumTries), settings.count(Settings.touchTries)),
-            timeout: timeout, end: clock.sinceBoot() + timeout, login: request)
+            timeout: guards.touchTime(request.timeoutMilliseconds), login: request)
     }
 }
 

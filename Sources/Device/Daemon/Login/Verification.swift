@@ -36,7 +36,8 @@ extension PAMLogins {
         let told = touches.tell(plan, presence: presence, client: client)
         defer { told?.end() }
         let touch = try await gate.touch(
-            TouchRequest(account: account.uid, query: query, tries: plan.tries, end: plan.end),
+            TouchRequest(
+                account: account.uid, query: query, tries: plan.tries, timeout: plan.timeout),
             presence: presence, during: turn,
             counting: accounts.lockoutLedger(of: account, kept: kept),
             interruptedBy: Interruption()

@@ -98,10 +98,8 @@ struct TouchPlan {
     let account: Account
     /// How many fingers may fail to match before the request is denied.
     var tries: Int
-    /// How long to wait for a finger, including the wait for the turn.
+    /// How long to wait for the turn, and then for a finger from the moment it is asked for.
     var timeout: Duration
-    /// When the wait ends, as a time since boot.
-    var end: Duration
     /// For a command, how it is described to clients that wait in the queue, such as `signet
     /// enroll`.
     var command = ""
@@ -129,11 +127,10 @@ extension TouchGuards {
     func plan(
         for request: any DaemonRequest.Type, account: Account, milliseconds: UInt32
     ) -> TouchPlan {
-        let timeout = touchTime(milliseconds)
-        return TouchPlan(
+        TouchPlan(
             rule: request.rule.touch, account: account,
-            tries: min(Self.commandTries, settings.count(Settings.touchTries)), timeout: timeout,
-            end: clock.sinceBoot() + timeout, command: request.command)
+            tries: min(Self.commandTries, settings.count(Settings.touchTries)),
+            timeout: touchTime(milliseconds), command: request.command)
     }
 
     /// The time to wait for a finger: as requested, but at most `touch.timeout`.
@@ -248,7 +245,7 @@ extension TouchGuards {
     func verdict(on account: Account, client: any Client) async -> LoginVerdict {
         let rule = TouchRule.login
         let plan = TouchPlan(
-            rule: rule, account: account, tries: 0, timeout: .zero, end: clock.sinceBoot())
+            rule: rule, account: account, tries: 0, timeout: .zero)
         var verdict = LoginVerdict()
         do throws(Denial) {
             _ = try await pass(plan, rule: rule, for: .report) { () throws(Denial) -> Presence? in
@@ -320,7 +317,7 @@ extension TouchGuards {
     ) async -> FingerPlaces? {
         guard case .success(let found) = await readers.present() else { return nil }
         let plan = TouchPlan(
-            rule: .login, account: account, tries: 0, timeout: .zero, end: clock.sinceBoot())
+            rule: .login, account: account, tries: 0, timeout: .zero)
         let presence = try? presence(for: plan, rule: .login, client: client, for: .report)
         return FingerPlaces(readers: found, seat: seat(of: presence), lost: lostPrints(kept))
     }

@@ -123,11 +123,12 @@ extension Touches {
     /// not settled, for example because its server has not answered yet, others can use the
     /// readers.
     ///
-    /// Throws `timedOut` or `cancelled` if the chain does not become free before `plan.end`,
-    /// otherwise as `TouchGate.turn`.
+    /// Throws `timedOut` or `cancelled` if both are not free within `plan.timeout`, otherwise as
+    /// `TouchGate.turn`.
     func signingTurn(
         _ plan: TouchPlan, presence: Presence, client: any Client
     ) async throws(Denial) -> SigningTurn {
+        let end = clock.sinceBoot() + plan.timeout
         var slot: ReceiptSlot?
         while true {
             do {
@@ -136,13 +137,13 @@ extension Touches {
                         plan.purpose, account: plan.account,
                         asker: asker(plan, presence: presence),
                         client: client),
-                    within: plan.end - clock.sinceBoot())
+                    within: end - clock.sinceBoot())
                 if let slot = slot ?? receiptSlots.free(for: plan.account.uid) {
                     return SigningTurn(turn: turn, slot: slot)
                 }
             }
-            let left = plan.end - clock.sinceBoot()
-            slot = await receiptSlots.next(for: plan.account.uid, within: left)
+            slot = await receiptSlots.next(
+                for: plan.account.uid, within: end - clock.sinceBoot())
             guard slot != nil else { throw Denial(Task.isCancelled ? .cancelled : .timedOut) }
         }
     }
@@ -194,7 +195,8 @@ extension Touches {
             defer { told?.end() }
             touch = try await gate.touch(
                 TouchRequest(
-                    account: account.uid, query: query, tries: plan.tries, end: plan.end),
+                    account: account.uid, query: query, tries: plan.tries,
+                    timeout: plan.timeout),
                 presence: presence, during: turn, counting: ledger, interruptedBy: interruption
             ) { client.tell($0, requestedBy: presence) }
         } catch { throw check.reason(instead: preparation.reason(instead: error)) }
