@@ -11,9 +11,8 @@ import LoginProtocol
 struct Dialogue {
     private let application: Application
     private let login: Login
-    /// When the login must have ended. It is set anew when the daemon first answers, says that it is
-    /// still preparing or that a TPM is at work, and first asks for a touch: no time of the user's passes
-    /// before.
+    /// When the login must have ended. It is set anew when the daemon first answers or asks for a touch,
+    /// says that it is still preparing, and says that a TPM is at work: that is no time of the user's.
     private(set) var deadline: Deadline
     private let milliseconds: UInt32
     private let place: PromptContext
@@ -34,8 +33,8 @@ struct Dialogue {
     /// The time for the first answer where a password can be typed meanwhile: as long as systemd lets
     /// the daemon start.
     private static let startMilliseconds: UInt32 = 90_000
-    /// The shortest time that is waited for the daemon's next word before it asks for a touch; it says
-    /// that it is preparing more often than that.
+    /// The shortest time that is waited for the next word of a daemon that prepares a touch or waits for
+    /// a TPM; it says so more often than that.
     private static let wordMilliseconds: UInt32 = 30_000
 
     /// Creates a dialogue that gives the user this many milliseconds, 170,000 at the most; `place`
@@ -86,10 +85,10 @@ struct Dialogue {
             }
             if let answer = received {
                 // Not for what a process that was stopped reads after its time.
-                if !isPrepared, answer.setsClock(isFirst: !hasAnswered), end.millisecondsLeft > 0 {
-                    deadline = Deadline(
-                        milliseconds: answer.isTouchNotice
-                            ? milliseconds : max(milliseconds, Dialogue.wordMilliseconds))
+                if end.millisecondsLeft > 0,
+                    let time = time(after: answer, isFirst: !hasAnswered, isAsked: isPrepared)
+                {
+                    deadline = Deadline(milliseconds: time)
                 }
                 hasAnswered = true
                 end = deadline
@@ -107,6 +106,15 @@ struct Dialogue {
             }
             try wait(for: daemon, until: end)
         }
+    }
+
+    /// The milliseconds that are left after an answer; nil if it does not change them, as a proof never
+    /// does.
+    private func time(after answer: LoginAnswer, isFirst: Bool, isAsked: Bool) -> UInt32? {
+        guard case .notice(let notice) = answer else { return nil }
+        if notice.kind == .touch { return isAsked ? nil : milliseconds }
+        let isWord = notice.kind == .tpm || notice.kind == .preparing && !isAsked
+        return isWord || isFirst ? max(milliseconds, Dialogue.wordMilliseconds) : nil
     }
 
     /// Closes the password line and restores the terminal, then releases held signals.
@@ -210,16 +218,6 @@ struct Dialogue {
 }
 
 extension LoginAnswer {
-    /// Whether it is a notice with which the user's time begins; a proof never is.
-    fileprivate func setsClock(isFirst: Bool) -> Bool {
-        guard case .notice(let notice) = self else { return false }
-        if isFirst { return true }
-        switch notice.kind {
-        case .touch, .tpm, .preparing: return true
-        default: return false
-        }
-    }
-
     /// Whether it is the notice that the reader is waiting for a finger.
     fileprivate var isTouchNotice: Bool {
         guard case .notice(let notice) = self else { return false }

@@ -76,6 +76,27 @@ struct SideThreadTests {
         #expect(results == [1, 2, nil])
     }
 
+    @Test("time for which the thread runs, or wants to, is no waiting, but has an end as well")
+    func busy() async {
+        @Sendable func spin(for time: Duration) {
+            let end = ContinuousClock.now + time
+            while ContinuousClock.now < end {}
+        }
+        let results = await onServiceThread { () async -> [Int?] in
+            let thread = SideThread()
+            let worked = await thread.run(limit: .milliseconds(500)) {
+                spin(for: .seconds(2))
+                return 1
+            }
+            let endless = await thread.run(limit: .milliseconds(100)) {
+                spin(for: .seconds(20))
+                return 2
+            }
+            return [worked, endless]
+        }
+        #expect(results == [1, nil])
+    }
+
     @Test("what comes too late is dropped on the thread: that may take as long as the call")
     func dropped() async {
         let gate = Gate()

@@ -155,7 +155,10 @@ struct FreshnessTests {
             try wait(.milliseconds(2_100))
             try visit.send(.notice(Notice(kind)))
         }
+        // The finger has matched, and now the chip signs.
         try wait(.milliseconds(1_000))
+        try visit.send(.notice(Notice(.tpm)))
+        try wait(.milliseconds(2_100))
         try visit.send(.assertion(try fixture.proof(for: request)))
         try #require(try visit.isAsked())
         try visit.send(.confirmed(password: nil))

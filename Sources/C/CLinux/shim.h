@@ -40,6 +40,7 @@ _Static_assert(sizeof(struct statx) == 256, "the kernel's");
 extern int statx(int directory, const char *path, int flags, unsigned mask, struct statx *status);
 extern int renameat2(int from, const char *old, int to, const char *name, unsigned flags);
 #define RENAME_NOREPLACE 1U
+extern pid_t gettid(void);
 extern int pidfd_open(pid_t pid, unsigned flags);  // <sys/pidfd.h>, which redefines S_IF* too
 extern int sync_file_range(int file, off_t offset, off_t count, unsigned flags);
 #define SYNC_FILE_RANGE_WRITE 2U

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CGLib
+import Posix
 import Synchronization
 
 /// Runs blocking calls, one after another, on a thread besides the two loops.
@@ -24,9 +25,10 @@ package final class SideThread {
     ///
     /// A result that arrives too late is destroyed on the thread, because that may block as well.
     ///
-    /// - Parameter limit: The time in which this call, or one before it, has to get on by a step; for
-    ///   calls without steps, the time for everything, the wait for earlier calls included.
-    /// - Parameter isTotal: Whether the limit is for everything, whatever steps are made.
+    /// - Parameter limit: How long this call, or one before it, may wait for a step, the whole call where
+    ///   there are no steps. Time that a busy machine does not give to the thread is no waiting: up to
+    ///   eight times the limit are added for it.
+    /// - Parameter isTotal: Whether the limit is for everything, whatever the thread does.
     /// - Returns: nil if the limit is exceeded; nil at once while an earlier call has exceeded its
     ///   limit and has not returned.
     package func run<Value: Sendable>(
@@ -34,7 +36,11 @@ package final class SideThread {
     ) async -> Value? {
         guard overdue == 0 else { return nil }
         let outcome = Outcome<Value>()
-        watch(outcome, since: .now, limit: limit, isTotal: isTotal)
+        if isTotal {
+            outcome.timer = Timer(after: limit) { [self] in giveUp(outcome) }
+        } else {
+            watch(outcome, Patience(limit: limit, use: calls.use))
+        }
         defer { outcome.timer?.cancel() }
         return await withCheckedContinuation { continuation in
             outcome.continuation = continuation
@@ -49,24 +55,56 @@ package final class SideThread {
         }
     }
 
-    /// Settles an outcome with nil when no step was made for `limit`, since a moment at the earliest.
-    private func watch<Value: Sendable>(
-        _ outcome: Outcome<Value>, since moment: SuspendingClock.Instant, limit: Duration,
-        isTotal: Bool = false
-    ) {
-        outcome.timer = Timer(after: SuspendingClock.now.duration(to: moment + limit)) { [self] in
-            if !isTotal, let step = lastStep(), step > moment {
-                watch(outcome, since: step, limit: limit)
-            } else if outcome.settle(nil) {
-                overdue += 1
-            }
+    /// Settles an outcome with nil when the thread has waited for too long.
+    private func watch<Value: Sendable>(_ outcome: Outcome<Value>, _ patience: Patience) {
+        outcome.timer = Timer(after: patience.interval) { [self] in
+            var patience = patience
+            patience.look(at: calls.use, lastStep: lastStep())
+            if patience.isOver { giveUp(outcome) } else { watch(outcome, patience) }
         }
+    }
+
+    private func giveUp<Value: Sendable>(_ outcome: Outcome<Value>) {
+        if outcome.settle(nil) { overdue += 1 }
     }
 
     /// Runs a call without a result after all earlier ones.
     package func later(_ body: @escaping @Sendable () -> Void) {
         calls.add(body)
     }
+}
+
+/// How long the thread has waited since its last step: the time that has passed, less the time for
+/// which it ran or wanted to.
+private struct Patience {
+    /// The interval at which to look.
+    let interval: Duration
+    private let limit: Duration
+    private var waited = Duration.zero
+    private var use: Duration
+    private var lastLook: SuspendingClock.Instant
+    private var lastStep: SuspendingClock.Instant
+
+    init(limit: Duration, use: Duration) {
+        self.limit = limit
+        interval = limit / 8
+        self.use = use
+        lastLook = .now
+        lastStep = lastLook
+    }
+
+    /// Takes the time for which the thread has run or wanted to, and when it made its last step.
+    mutating func look(at use: Duration, lastStep step: SuspendingClock.Instant?) {
+        let now = SuspendingClock.now
+        if let step, step > lastStep {
+            (lastStep, waited) = (step, .zero)
+            lastLook = max(lastLook, step)
+        }
+        waited += max(.zero, now - lastLook - max(.zero, use - self.use))
+        (self.use, lastLook) = (use, now)
+    }
+
+    var isOver: Bool { waited >= limit || lastLook - lastStep >= limit * 9 }
 }
 
 /// The result of a call until it is taken or destroyed; destroying it may take as long as the call.
@@ -87,6 +125,8 @@ private final class Calls: Sendable {
     private struct State {
         var waiting: [@Sendable () -> Void] = []
         var isRunning = false
+        /// The thread, while it runs.
+        var thread: ThreadNumber?
     }
 
     private let state = Mutex(State())
@@ -118,14 +158,18 @@ private final class Calls: Sendable {
         unsafe g_thread_unref(thread)
     }
 
+    /// For how long the thread has run or wanted to; zero while there is none.
+    var use: Duration { state.withLock { $0.thread }?.use ?? .zero }
+
     private func run() {
+        state.withLock { $0.thread = ThreadNumber() }
         while let body = next() { body() }
     }
 
     private func next() -> (@Sendable () -> Void)? {
         state.withLock { state in
             guard !state.waiting.isEmpty else {
-                state.isRunning = false
+                (state.isRunning, state.thread) = (false, nil)
                 return nil
             }
             return state.waiting.removeFirst()

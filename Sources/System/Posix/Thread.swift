@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import Glibc
 
 /// Runs `body` on a new, detached thread that ends with it; pthread_create(3).
@@ -27,4 +28,24 @@ private final class Work: Sendable {
     let body: @Sendable () -> Void
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+/// A thread of this process, by its number; gettid(2).
+package struct ThreadNumber: Sendable {
+    private let number = gettid()
+
+    /// The calling thread.
+    package init() {}
+
+    /// For how long the thread has run or wanted to, on a machine that does other things: the first
+    /// two numbers of schedstat, in nanoseconds (the kernel's sched-stats.rst); zero if that is not
+    /// known.
+    package var use: Duration {
+        guard let text = try? readFile("/proc/self/task/\(number)/schedstat", cap: 128) else {
+            return .zero
+        }
+        return text.split(separator: 0x20).prefix(2).reduce(Duration.zero) { sum, digits in
+            sum + .nanoseconds(Int64(String(decoding: digits, as: UTF8.self)) ?? 0)
+        }
+    }
 }
