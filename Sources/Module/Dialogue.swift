@@ -30,9 +30,9 @@ struct Dialogue {
     private static let firstAnswerMilliseconds: UInt32 = 15_000
     /// The time after which a password can be typed, where that is possible.
     private static let lineMilliseconds: UInt32 = 2_000
-    /// The time for the first answer where a password can be typed meanwhile: as long as systemd lets
-    /// the daemon start.
-    private static let startMilliseconds: UInt32 = 90_000
+    /// The time for the first answer where a password can be typed meanwhile: the 90 seconds that
+    /// systemd lets the daemon start, and some for the answer.
+    private static let startMilliseconds: UInt32 = 120_000
     /// The shortest time that is waited for the next word of a daemon that prepares a touch or waits for
     /// a TPM; it says so more often than that.
     private static let wordMilliseconds: UInt32 = 30_000

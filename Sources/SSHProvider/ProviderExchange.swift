@@ -21,9 +21,9 @@ package struct ProviderExchange {
 
     /// Limits in milliseconds.
     package struct Limits {
-        /// How long the daemon may take for its first answer, and to list keys: as long as systemd
-        /// lets it start, on a busy machine.
-        package var answer: UInt32 = 90_000
+        /// How long the daemon may take for its first answer, and to list keys: the 90 seconds that
+        /// systemd lets it start, on a busy machine, and some for the answer.
+        package var answer: UInt32 = 120_000
         /// After which time without an answer the user is told that something is under way.
         package var quiet: UInt32 = 2_000
         /// How long a request may take once it has asked for a touch, and until it does so or says that

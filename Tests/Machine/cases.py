@@ -340,7 +340,7 @@ def slow(machine):
             machine.root("systemctl stop signetd")
             machine.begin("sudo -k; sudo id -un")
             machine.see("or type the password:")
-            machine.see(ASKED, 150)
+            machine.see(ASKED, 300)
             machine.reader.touch()
             shown = machine.end(0, 150)
             expect(re.search("^root$", shown, re.M), shown)

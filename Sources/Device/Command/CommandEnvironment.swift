@@ -64,7 +64,7 @@ package struct CommandEnvironment: Sendable {
     /// The pause of `operations watch` between two requests while servers are reachable.
     package var watchInterval = Duration.seconds(10)
     /// The time limit for the daemon's first answer, and between two answers.
-    package var answerLimit = Duration.seconds(90)
+    package var answerLimit = Duration.seconds(120)
 
     /// The translations for the user's language; nil for English.
     package var catalogue: Catalogue?
