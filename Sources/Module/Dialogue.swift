@@ -30,12 +30,12 @@ struct Dialogue {
     private static let firstAnswerMilliseconds: UInt32 = 15_000
     /// The time after which a password can be typed, where that is possible.
     private static let lineMilliseconds: UInt32 = 2_000
-    /// The time for the first answer where a password can be typed meanwhile: the 90 seconds that
-    /// systemd lets the daemon start, and some for the answer.
-    private static let startMilliseconds: UInt32 = 120_000
     /// The shortest time that is waited for the next word of a daemon that prepares a touch or waits for
-    /// a TPM; it says so more often than that.
+    /// a TPM, where no password can be typed meanwhile; it says so more often than that.
     private static let wordMilliseconds: UInt32 = 30_000
+    /// The same, and the time for the first answer, while a password can be typed: as long as sudo waits
+    /// for one.
+    private static let typingMilliseconds: UInt32 = 300_000
 
     /// Creates a dialogue that gives the user this many milliseconds, 170,000 at the most; `place`
     /// says where a password may be typed and where the request comes from.
@@ -67,7 +67,7 @@ struct Dialogue {
             guard place.terminal != nil, try show(Notice(.preparing)), line != nil else {
                 throw .silent("signetd did not answer")
             }
-            end = Deadline(milliseconds: Dialogue.startMilliseconds - limit)
+            end = Deadline(milliseconds: Dialogue.typingMilliseconds)
         }
         var hasAnswered = false
         var isPrepared = false
@@ -114,7 +114,8 @@ struct Dialogue {
         guard case .notice(let notice) = answer else { return nil }
         if notice.kind == .touch { return isAsked ? nil : milliseconds }
         let isWord = notice.kind == .tpm || notice.kind == .preparing && !isAsked
-        return isWord || isFirst ? max(milliseconds, Dialogue.wordMilliseconds) : nil
+        let word = line == nil ? Dialogue.wordMilliseconds : Dialogue.typingMilliseconds
+        return isWord || isFirst ? max(milliseconds, word) : nil
     }
 
     /// Closes the password line and restores the terminal, then releases held signals.
