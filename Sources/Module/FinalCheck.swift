@@ -13,11 +13,13 @@ import SignedFormats
 struct FinalCheck {
     private let login: Login
     private let deadline: Deadline
-    /// The end of the two seconds, counted from reading the proof, in which it may be used.
-    private let end: Deadline
+    /// The end of the two seconds in which the proof may be used, counted from reading it, and while the
+    /// daemon's answer is awaited from the last moment at which this process was seen to run.
+    private var end: Deadline
 
-    /// The time in milliseconds that the daemon may take to confirm.
-    private static let answerMilliseconds: UInt32 = 1_000
+    /// How often, and for how many milliseconds each time, the daemon's answer is awaited: a slow one
+    /// takes seconds for it.
+    private static let (steps, stepMilliseconds): (Int, UInt32) = (50, 200)
     /// The time in milliseconds for which a proof may be used.
     private static let useMilliseconds: UInt32 = 2_000
 
@@ -30,10 +32,12 @@ struct FinalCheck {
 
     /// Asks the daemon whether the touch is still valid.
     ///
+    /// A process that is stopped meanwhile does not see the time pass in steps, and is too late.
+    ///
     /// - Returns: the login password, if it was requested and released.
     /// - Throws: `.expired` for a denial, a lost connection or a late answer; `.refused` for an
     ///   answer that was not asked for.
-    func ask(
+    mutating func ask(
         _ daemon: ModuleConnection, about request: AuthenticateRequest
     ) throws(LoginFailure) -> SecretLine? {
         // An answer that is here already was sent before the question.
@@ -44,9 +48,13 @@ struct FinalCheck {
             try daemon.send(
                 try? LoginRequest.confirm(account: request.account, challenge: request.challenge))
         } catch .unavailable { throw tooLate }
-        guard daemon.wait(until: end.within(milliseconds: FinalCheck.answerMilliseconds)),
-            let answer = try answer(from: daemon)
-        else { throw tooLate }
+        var steps = FinalCheck.steps
+        while !daemon.wait(until: Deadline(milliseconds: FinalCheck.stepMilliseconds)) {
+            steps -= 1
+            guard steps > 0, end.millisecondsLeft > 0 else { throw tooLate }
+            end = Deadline(milliseconds: FinalCheck.useMilliseconds)
+        }
+        guard let answer = try answer(from: daemon) else { throw tooLate }
         switch answer {
         case .confirmed(let password):
             guard password != nil else { return nil }

@@ -210,7 +210,7 @@ extension Login {
         guard case .key(let registered) = registration else {
             throw .refused("a proof arrived, but no key is registered")
         }
-        let confirmation = FinalCheck(of: self, deadline: dialogue.deadline)
+        var confirmation = FinalCheck(of: self, deadline: dialogue.deadline)
         // Signals that were held back take effect here. If one stops the process, the confirmation
         // below comes too late.
         dialogue.end()

@@ -114,6 +114,19 @@ struct FreshnessTests {
         try expectRefused(probe, fixture, saying: "was not confirmed in time")
     }
 
+    @Test("a daemon that takes seconds to confirm is waited for, and one that never does is not")
+    func slowConfirmation() throws {
+        let fixture = try ModuleFixture()
+        let (probe, visit) = try asked(fixture)
+        try wait(.milliseconds(3_500))
+        try visit.send(.confirmed(password: nil))
+        #expect(try probe.codes() == [ModuleFixture.Code.success])
+        let other = try ModuleFixture()
+        let (again, silent) = try asked(other)
+        try expectRefused(again, other, saying: "was not confirmed in time")
+        withExtendedLifetime(silent) {}
+    }
+
     @Test("a process that is stopped before it reads the proof cannot use it after its deadline")
     func stoppedBeforeProof() throws {
         let fixture = try ModuleFixture(stack: "auth required pam_signet.so timeout=1")
