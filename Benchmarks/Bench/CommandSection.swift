@@ -7,11 +7,6 @@ struct CommandSection {
     let mocksPolkit: Bool
     private let runs = 30
 
-    init(workshop: Workshop, mocksPolkit: Bool) {
-        self.workshop = workshop
-        self.mocksPolkit = mocksPolkit
-    }
-
     /// Measures each command with a running daemon, and prints the table.
     func run() throws {
         let host = try workshop.host()

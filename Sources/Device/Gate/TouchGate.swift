@@ -46,7 +46,8 @@ package final class Touch<Finger: Sendable>: Sendable {
     package let finger: Finger
     /// The attempt, recorded on disk as a failure until the request settles it.
     package let attempt: any LockoutAttempt
-    /// When the finger was first asked for, as time since boot; at the match, if nobody was told.
+    /// When the finger was first asked for, as time since boot; the moment of the match if the scanner
+    /// never asked.
     package let asked: Duration
     /// The value of `SuspendState.suspensions` when the touch began.
     ///
@@ -205,7 +206,8 @@ package final class TouchGate<Scanner: FingerScanner> {
     ///     mismatch.
     /// - Throws: `notPermitted` if the presence is for another account; `noMatch` after the last
     ///   try; `timedOut`, `cancelled` or `suspending`; `readerFailed` if the preparation takes too
-    ///   long; `changedMeanwhile` if presence no longer holds after the match; also what the first examination, the ledger and the scanner throw.
+    ///   long; `changedMeanwhile` if presence no longer holds after the match; also what the first
+    ///   examination, the ledger and the scanner throw.
     ///   A denial after the first examination carries the number of mismatches.
     package func touch(
         _ request: TouchRequest<Scanner.Query>, presence: Presence, during turn: borrowing Turn,

@@ -8,9 +8,8 @@ import State
 /// A part of the daemon that serves requests and that no other part uses.
 ///
 /// A new one is a file here or in the directory of its feature: the build lists every type of this
-/// protocol, and
-/// `Assembly` makes it. A part that others use, or that others must be told of, is made in
-/// `Assembly` itself.
+/// protocol, and `Assembly` makes it. A part that others use, or that others must be told of, is
+/// made in `Assembly` itself.
 @ServiceActor
 protocol RequestService: SendableMetatype {
     /// Makes the part; it keeps those collaborators that it uses, and never all of them.
