@@ -11,7 +11,7 @@ struct DeclarationTests {
     func current() throws {
         let outcome = try Program(
             Command(["\(Layout.products)/generate", "--check", Layout.package])
-        ).expectEnd(within: .seconds(30))
+        ).expectEnd()
         #expect(outcome.succeeded, "\(outcome.errors)")
     }
 

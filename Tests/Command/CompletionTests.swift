@@ -173,7 +173,7 @@ struct CompletionFixture {
             ])
         command.directory = scratch.path
         let input = lines.joined(separator: "\n") + "\n"
-        let end = try Program(command, input: input).expectEnd(within: .seconds(60))
+        let end = try Program(command, input: input).expectEnd()
         #expect(end.succeeded, "\(end)")
         var offers: [String: Set<String>] = [:]
         var line = ""

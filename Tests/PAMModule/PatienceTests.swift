@@ -78,7 +78,7 @@ struct PatienceTests {
         challenges.insert(request.challenge.bytes)
         try touched.send(.notice(Notice(.touch, scan: .press)))
         try touched.prove(fixture.proof(for: request))
-        let lines = try probe.lines(within: .seconds(60))
+        let lines = try probe.lines(within: .patience)
         #expect(lines.contains("auth 0") && lines.contains("refresh 0"), "\(lines)")
         // Nothing but the prompts was shown: a locker would take each text for an event.
         #expect(lines.filter { $0.hasPrefix("error") || $0.hasPrefix("info") }.count == 2)
@@ -172,7 +172,7 @@ struct PatienceTests {
         // The next attempt is a new one, with all of its time.
         #expect(request.timeoutMilliseconds == 30_000)
         try second.prove(fixture.proof(for: request))
-        let lines = try probe.lines(within: .seconds(60))
+        let lines = try probe.lines(within: .patience)
         #expect(lines.filter { $0.hasPrefix("auth") } == ["auth 11", "auth 0"])
         #expect(lines.contains("refresh 0"))
     }

@@ -258,7 +258,7 @@ struct VerificationTests {
 
 extension Program {
     /// What each pam_authenticate(3) of the probe returned.
-    func codes(within limit: Duration = .seconds(20)) throws -> [Int] {
+    func codes(within limit: Duration = .patience) throws -> [Int] {
         try lines(within: limit).filter { $0.hasPrefix("auth ") }.compactMap {
             Int($0.dropFirst(5))
         }

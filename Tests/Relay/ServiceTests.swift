@@ -107,7 +107,7 @@ struct ServiceTests {
                     "NOTIFY_SOCKET": scratch.at("notify"), "SSLKEYLOGFILE": scratch.at("keys"),
                     "https_proxy": "http://127.0.0.1:1",
                 ]))
-        try #require(notices.hearReady(within: .seconds(20)))
+        try #require(notices.hearReady(within: .patience))
         var status = stat()
         #expect(unsafe stat(scratch.at("relay.sock"), &status) == 0)
         #expect(status.st_mode & 0o777 == 0o600)
@@ -133,7 +133,7 @@ struct ServiceTests {
                     Layout.products + "/signet-relay", "--config", scratch.at("signet.conf"),
                     "--socket", scratch.at("relay.sock"),
                 ], environment: ["NOTIFY_SOCKET": scratch.at("notify")]))
-        try #require(notices.hearReady(within: .seconds(20)))
+        try #require(notices.hearReady(within: .patience))
         let socket = try PacketSocket.connect(to: scratch.at("relay.sock"))
         _ = try socket.send(try request)
         let packet = try #require(try hear(socket))

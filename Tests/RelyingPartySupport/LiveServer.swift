@@ -70,7 +70,7 @@ package final class LiveServer: Sendable {
 
     deinit {
         program.signal(15)
-        _ = try? program.expectEnd(within: .seconds(20))
+        _ = try? program.expectEnd()
     }
 
     /// An activation code for an account of `shop`.
@@ -112,7 +112,7 @@ package final class LiveServer: Sendable {
     package func administer(_ words: [String]) throws -> String {
         let program = Layout.products + "/signet-server"
         let arguments = ["admin", "--config", scratch.at("server.conf")] + words
-        let done = try Program(Command([program] + arguments)).expectEnd(within: .seconds(20))
+        let done = try Program(Command([program] + arguments)).expectEnd()
         guard done.succeeded else {
             throw TestFault.closed(awaited: "an answer", transcript: done.errors)
         }
@@ -170,7 +170,7 @@ package final class LiveServer: Sendable {
             Command(
                 [Layout.products + "/signet-server", "--config", scratch.at("server.conf")],
                 environment: ["NOTIFY_SOCKET": scratch.at("notify")]))
-        guard notices.hearReady(within: .seconds(20)) else {
+        guard notices.hearReady(within: .patience) else {
             throw TestFault.deadline(awaited: "signet-server", transcript: program.errors)
         }
         return program

@@ -195,7 +195,7 @@ struct DatabaseCheckTests {
     }
 
     private func run(_ words: [String]) throws {
-        let outcome = try Program(Command(words)).expectEnd(within: .seconds(30))
+        let outcome = try Program(Command(words)).expectEnd()
         #expect(outcome.succeeded, "\(words[0]): \(outcome.errors)")
     }
 }

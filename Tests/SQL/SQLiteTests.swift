@@ -14,7 +14,7 @@ struct SQLiteTests {
         let path = scratch.at("database")
         for round in 1...3 {
             let program = try Program(Command([Built.program("database-writer"), path]))
-            try program.expect("\n", times: 200, within: .seconds(60))
+            try program.expect("\n", times: 200)
             program.signal(SIGKILL)
             let outcome = try program.expectEnd()
             let complete = outcome.output.prefix(

@@ -50,7 +50,7 @@ struct UnavailableTests {
         try browser.signIn(by: device)
         let cookie = browser.cookie
         server.program.signal(SIGTERM)
-        _ = try server.program.expectEnd(within: .seconds(30))
+        _ = try server.program.expectEnd()
         #expect(try browser.post("/sign-out").location == "/signed-out")
         #expect(browser.cookie == nil)
         browser.cookie = cookie

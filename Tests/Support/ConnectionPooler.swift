@@ -38,7 +38,7 @@ package final class ConnectionPooler: Sendable {
         }
         program = try PostgreSQLServer.run(
             "\(Layout.unpacked)/usr/sbin/pgbouncer", [path], home: scratch.path)
-        try program.expectError("process up", within: .seconds(30))
+        try program.expectError("process up")
     }
 
     /// Has its next sessions be those of this server, as where an address moves to another machine.

@@ -217,7 +217,7 @@ package final class HostFixture: Sendable {
     private static func firstProcess(
         saidIn output: Collector
     ) throws(TestFault) -> (pid: Int32, group: String) {
-        let said = output.first(within: .seconds(30)) { chunks, isClosed -> String? in
+        let said = output.first(within: .patience) { chunks, isClosed -> String? in
             let text = String(decoding: chunks.flatMap(\.bytes), as: UTF8.self)
             return isClosed || text.hasSuffix("\n") && text.contains("ready ") ? text : nil
         }

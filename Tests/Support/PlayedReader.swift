@@ -131,7 +131,7 @@ package struct PlayedReader: Sendable {
     }
 
     /// Has something happen, and returns when it has: a touch, when the reader has taken it.
-    package func send(_ command: Command, within limit: Duration = .seconds(20)) throws(TestFault) {
+    package func send(_ command: Command, within limit: Duration = .patience) throws(TestFault) {
         try sendWhenOpen(Array(command.text.utf8), to: place + "/control", within: limit)
     }
 }

@@ -107,7 +107,7 @@ package final class PostgreSQLServer: Sendable {
     private static func succeed(
         _ program: Program, _ name: String
     ) throws(TestFault) -> Outcome {
-        let outcome = try program.expectEnd(within: .seconds(60))
+        let outcome = try program.expectEnd()
         guard outcome.succeeded else {
             throw .closed(awaited: name, transcript: outcome.output + outcome.errors)
         }
@@ -217,7 +217,7 @@ package final class PostgreSQLServer: Sendable {
         ]
         let program = try run(["postgres", "-D", data] + settings.flatMap { ["-c", $0] })
         try program.expectError(
-            "database system is ready to accept ", within: .seconds(30))
+            "database system is ready to accept ")
         process.withLock { $0 = program }
     }
 
@@ -253,7 +253,7 @@ package final class PostgreSQLServer: Sendable {
         let program = process.withLock { $0.take() }
         guard let program else { return }
         program.signal(signal)
-        if (try? program.expectEnd(within: .seconds(20))) == nil {
+        if (try? program.expectEnd()) == nil {
             program.signal(SIGKILL)
             _ = try? program.expectEnd()
         }

@@ -110,7 +110,7 @@ package final class PrivateBus: Sendable {
             "/org/signet", "org.signet.Any.Thing",
         ]
         let asAnother = ["setpriv", "--reuid", "\(uid)", "--regid", "\(uid)", "--clear-groups"]
-        let outcome = try run((uid == 0 ? [] : asAnother) + call).expectEnd(within: .seconds(30))
+        let outcome = try run((uid == 0 ? [] : asAnother) + call).expectEnd()
         return !outcome.errors.contains("AccessDenied")
     }
 
@@ -135,7 +135,7 @@ package final class PrivateBus: Sendable {
     @discardableResult
     private func send(_ arguments: [String]) throws -> String {
         let outcome = try run(["dbus-send", "--bus=unix:path=\(socket)"] + arguments)
-            .expectEnd(within: .seconds(30))
+            .expectEnd()
         guard outcome.succeeded else {
             throw TestFault.closed(
                 awaited: arguments.joined(separator: " "), transcript: outcome.errors)

@@ -187,7 +187,7 @@ package final class SignetFixture: Sendable {
         let program = try host.start(
             Self.command(for: readers ?? kinds), in: Self.unit,
             environment: ["NOTIFY_SOCKET": Self.notifySocket])
-        guard notices.hearReady(within: .seconds(20)) else {
+        guard notices.hearReady(within: .patience) else {
             let journal = host.journal.entries.map(\.message).joined(separator: "\n")
             throw TestFault.deadline(
                 awaited: "the daemon", transcript: program.errors + "\n" + journal)

@@ -54,7 +54,7 @@ package final class SoftwareTPM: Sendable {
                 "--tpmstate", "dir=\(scratch.at("state"))",
                 "--flags", "not-need-init,startup-clear", "--pid", "file=\(announcement)",
             ]))
-        guard ready.isReady(within: .seconds(20)) else {
+        guard ready.isReady(within: .patience) else {
             throw .deadline(awaited: "a TPM", transcript: program.errors)
         }
         process.withLock { $0 = program }
@@ -115,7 +115,7 @@ package final class SoftwareTPM: Sendable {
 
     /// As TPMClient's.
     package func send(
-        _ command: [UInt8], within limit: Duration = .seconds(20)
+        _ command: [UInt8], within limit: Duration = .patience
     ) throws(TestFault) -> [UInt8] { try client.send(command, within: limit) }
 
     /// As TPMClient's.

@@ -50,7 +50,7 @@ package final class TPMAuthority: Sendable {
                 scratch.at("setup.conf"), "--create-ek-cert", "--lock-nvram", "--overwrite",
                 "--runas", "root",
             ]))
-        let outcome = try program.expectEnd(within: .seconds(60))
+        let outcome = try program.expectEnd()
         guard outcome.succeeded else {
             throw .closed(
                 awaited: "a certified TPM", transcript: outcome.output + outcome.errors)

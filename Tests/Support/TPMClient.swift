@@ -12,7 +12,7 @@ package struct TPMClient: Sendable {
 
     /// Sends a command as bytes and gives the answer as bytes.
     package func send(
-        _ command: [UInt8], within limit: Duration = .seconds(20)
+        _ command: [UInt8], within limit: Duration = .patience
     ) throws(TestFault) -> [UInt8] {
         let stream = try Descriptor(unsafe connect_stream(path), "connect", path)
         try stream.write(command)
@@ -28,7 +28,7 @@ package struct TPMClient: Sendable {
     /// Sends a request to the control socket beside, and gives the four bytes that say how it went;
     /// 0 is success.
     package func control(
-        _ request: [UInt8], within limit: Duration = .seconds(20)
+        _ request: [UInt8], within limit: Duration = .patience
     ) throws(TestFault) -> UInt32? {
         let stream = try Descriptor(unsafe connect_stream(path + ".ctrl"), "connect", path)
         try stream.write(request)

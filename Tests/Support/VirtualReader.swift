@@ -70,7 +70,7 @@ package struct VirtualReader: Sendable {
 
     /// Sends the command as soon as the reader is open; throws when it is not within `limit`.
     /// A reader that is being closed forgets what it was sent: first wait until it asks for a finger.
-    package func send(_ command: Command, within limit: Duration = .seconds(20)) throws(TestFault) {
+    package func send(_ command: Command, within limit: Duration = .patience) throws(TestFault) {
         try sendWhenOpen(command.bytes, to: path, within: limit)
     }
 
@@ -129,7 +129,7 @@ package struct VirtualImageReader: Sendable {
     /// Sends the commands in one connection as soon as the reader is open; throws when it is not
     /// within `limit`.
     package func send(
-        _ commands: [Command], within limit: Duration = .seconds(20)
+        _ commands: [Command], within limit: Duration = .patience
     ) throws(TestFault) {
         try sendWhenOpen(commands.flatMap(\.bytes), to: path, within: limit)
     }

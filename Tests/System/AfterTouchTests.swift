@@ -49,7 +49,7 @@ struct AfterTouchTests {
 
     /// What the doctor says about a service and what follows a touch in it.
     private func examine(_ service: String) throws -> [Found] {
-        let outcome = try host.run(["signet", "doctor", "--json"], within: .seconds(60))
+        let outcome = try host.run(["signet", "doctor", "--json"])
         let object = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
         let document = try #require(object as? [String: Any], "\(outcome.errors)")
         let findings = try #require(document["findings"] as? [[String: Any]])

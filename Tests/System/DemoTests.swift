@@ -28,7 +28,7 @@ struct DemoTests {
         let processes = stages + stages.flatMap(children)
         #expect(processes.count >= 4)
         demo.signal(signal)
-        let outcome = try demo.expectEnd(within: .seconds(60))
+        let outcome = try demo.expectEnd()
         #expect(outcome.ending == .exited(128 + signal))
         #expect(outcome.output.hasSuffix("stopped. Nothing is left behind.\n"))
         #expect(processes.filter { kill($0, 0) == 0 }.isEmpty)

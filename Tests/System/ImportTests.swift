@@ -81,7 +81,7 @@ struct ImportTests {
                 .automaticFinger(true),
                 .image(width: picture.width, height: picture.height, pixels: picture.pixels),
             ])
-            try terminal.expect(said, within: .seconds(30))
+            try terminal.expect(said)
         }
         #expect(try terminal.expectEnd() == .exited(0))
     }

@@ -121,7 +121,7 @@ struct ManagedHomeTests {
     }
 
     private func codes() throws -> [String] {
-        let output = try host.run(["signet", "doctor", "--json"], within: .seconds(60)).output
+        let output = try host.run(["signet", "doctor", "--json"]).output
         let object = try JSONSerialization.jsonObject(with: Data(output.utf8))
         let document = try #require(object as? [String: Any])
         let findings = try #require(document["findings"] as? [[String: Any]])

@@ -35,7 +35,7 @@ struct NotifyTests {
         screen = try host.start(
             ["Xvfb", ":7", "-displayfd", "1", "-nolisten", "tcp", "-nolisten", "local"],
             as: HostFixture.alice)
-        try screen.expect("7\n", within: .seconds(20))
+        try screen.expect("7\n")
         bus = try host.start(
             [
                 "dbus-daemon", "--session", "--nofork", "--print-address=1",
@@ -79,7 +79,7 @@ struct NotifyTests {
     func restart() throws {
         let notifier = try notifier()
         let first = try asking()
-        try monitor.expect("member=Notify\n", within: .seconds(20))
+        try monitor.expect("member=Notify\n")
         try signet.kill()
         try monitor.expect("member=NotificationClosed")
         try first.expectEnd()
@@ -96,7 +96,7 @@ struct NotifyTests {
     func others() throws {
         let notifier = try notifier()
         let first = try asking()
-        try monitor.expect("member=Notify\n", within: .seconds(20))
+        try monitor.expect("member=Notify\n")
         try signet.touch(Touch.alice, on: .text)
         try first.expect("successfully authenticated")
         try monitor.expect("member=NotificationClosed")
@@ -140,7 +140,7 @@ struct NotifyTests {
 
         let notifier = try notifier()
         let asking = try asking()
-        try monitor.expect("member=Notify\n", within: .seconds(20))
+        try monitor.expect("member=Notify\n")
         bus.signal(SIGTERM)
         #expect(try notifier.expectEnd().ending == .exited(1))
         #expect(notifier.errors == "signet: the session bus was closed\n")

@@ -207,7 +207,7 @@ private final class Relay {
                     try Built.program("signet-relay"), "--config", scratch.at(configuration),
                     "--socket", signet.host.path("/run/signet/relay.sock"),
                 ], environment: ["NOTIFY_SOCKET": scratch.at("notify")]))
-        guard notices.hearReady(within: .seconds(20)) else {
+        guard notices.hearReady(within: .patience) else {
             throw TestFault.deadline(awaited: "signet-relay", transcript: program.errors)
         }
         self.program = program

@@ -28,7 +28,7 @@ extension DaemonTests {
                         bus.socket, "-", scratch.at("passed"),
                     ], environment: ["NOTIFY_SOCKET": scratch.at("notify")]))
             defer { program.signal(SIGKILL) }
-            #expect(notices.hearReady(within: .seconds(20)))
+            #expect(notices.hearReady(within: .patience))
             try bus.awaitInhibitors(1)
             // Each of these leaves a scan that signetd does not end yet.
             for _ in 0..<5 {

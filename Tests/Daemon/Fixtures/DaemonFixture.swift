@@ -55,7 +55,7 @@ final class DaemonFixture {
 
     deinit {
         program.signal(SIGKILL)
-        _ = try? program.expectEnd(within: .seconds(20))
+        _ = try? program.expectEnd()
         Self.remove(directory)
     }
 
@@ -67,7 +67,7 @@ final class DaemonFixture {
     /// Ends the daemon by a signal and starts it anew on the same state, as `between` left it.
     func restart(by signal: Int32 = SIGTERM, _ between: () throws -> Void = {}) throws {
         program.signal(signal)
-        try program.expectEnd(within: .seconds(20))
+        try program.expectEnd()
         try between()
         program = try Self.start(directory, kinds, wrapper, options)
     }
@@ -220,7 +220,7 @@ extension DaemonFixture {
 
     static func remove(_ directory: String) {
         let remover = try? TestSupport.Program(Command(["rm", "-rf", "--", directory]))
-        _ = try? remover?.expectEnd(within: .seconds(20))
+        _ = try? remover?.expectEnd()
     }
 
     /// Under /run, where no parent is writable by others; with our pid, so that what a killed run

@@ -40,7 +40,7 @@ final class InterfaceFixture {
                     Layout.products + "/testfixture", "desktop", desktop.daemon.socket,
                     desktop.bus.socket, idle, directory + "/passed", rest,
                 ], environment: ["NOTIFY_SOCKET": directory + "/fprint-notify"]))
-        guard notices.hearReady(within: .seconds(20)) else {
+        guard notices.hearReady(within: .patience) else {
             throw TestFault.deadline(awaited: "signet-fprint", transcript: program.errors)
         }
         return program

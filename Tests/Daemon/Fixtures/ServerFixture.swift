@@ -111,7 +111,7 @@ final class ServerFixture {
                     configuration ?? daemon.configuration,
                     "--socket", daemon.directory + "/relay",
                 ], environment: ["NOTIFY_SOCKET": daemon.directory + "/relay-notify"]))
-        guard notices.hearReady(within: .seconds(20)) else {
+        guard notices.hearReady(within: .patience) else {
             throw TestFault.deadline(awaited: "signet-relay", transcript: program.errors)
         }
         return program

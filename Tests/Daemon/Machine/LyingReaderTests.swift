@@ -196,7 +196,7 @@ extension DriverTests {
             try withLogind { fixture, logind in
                 let client = try fixture.begin()
                 try fixture.killReaders(by: SIGSTOP)
-                try logind.expect(Self.killed, within: .seconds(20))
+                try logind.expect(Self.killed)
                 try fixture.killReaders()
                 try client.wait(for: .retry)
                 try touch(client, fixture)
@@ -210,7 +210,7 @@ extension DriverTests {
                 try fixture.killReaders(by: SIGSTOP)
                 let client = try fixture.client()
                 try client.send(.login(.daemon, tries: 1))
-                try logind.expect(Self.killed, within: .seconds(20))
+                try logind.expect(Self.killed)
                 try fixture.killReaders()
                 try touch(client, fixture)
             }
@@ -256,7 +256,7 @@ extension DriverTests {
             try fixture.restart(onReadersAt: path)
             #expect(try fixture.ask(.login(.daemon, tries: 1)).reason == .readerFailed)
             bus.proceed()
-            try logind.expect("restarted signet-reader.socket", within: .seconds(20))
+            try logind.expect("restarted signet-reader.socket")
             #expect(try fixture.settledFailures() == 0)
         }
 
@@ -283,7 +283,7 @@ extension DriverTests {
                 try fixture.killReaders(by: SIGSTOP)
                 try client.send(.cancel)
                 #expect(try client.last(within: .seconds(4)).reason == .cancelled)
-                try logind.expect(Self.killed, within: .seconds(20))
+                try logind.expect(Self.killed)
                 try fixture.killReaders()
                 try admitted(fixture)
             }
@@ -298,7 +298,7 @@ extension DriverTests {
             let logind = try bus.startLogind()
             try lying.restart()
             #expect(try lying.ask(.login(.daemon, tries: 1)).reason == .readerFailed)
-            try logind.expect(Self.killed, within: .seconds(20))
+            try logind.expect(Self.killed)
         }
 
         @Test("that floods the daemon when its request was taken back is killed")
@@ -320,7 +320,7 @@ extension DriverTests {
                 try client.send(.login(.daemon))
                 try client.wait(for: .touch)
             }
-            try logind.expect(Self.killed, within: .seconds(20))
+            try logind.expect(Self.killed)
             #expect(try fixture.status(of: .daemon).prints == 1)
         }
 

@@ -39,7 +39,7 @@ private struct PasswordFixture {
             if answer.notice?.kind == .touch {
                 touches += 1
                 let finger = try #require(finger, "a touch is wanted")
-                try daemon.person(at: nil).send(.scan(finger), within: .seconds(20))
+                try daemon.person(at: nil).send(.scan(finger))
             }
         }
         throw ClientFault.ended(client.heard)

@@ -108,7 +108,7 @@ private struct Workshop {
     /// What checks/languages says of it.
     func check() throws -> (passes: Bool, complaints: String) {
         let outcome = try Program(Command(["bash", scratch.at("checks/languages")]))
-            .expectEnd(within: .seconds(60))
+            .expectEnd()
         return (outcome.succeeded, outcome.errors)
     }
 }

@@ -224,7 +224,7 @@ func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32 = 30_000) -> Boo
 
 extension Program {
     /// The probe's lines, when it has ended as it should.
-    func lines(within limit: Duration = .seconds(20)) throws -> [String] {
+    func lines(within limit: Duration = .patience) throws -> [String] {
         let outcome = try expectEnd(within: limit)
         #expect(outcome.succeeded, "\(outcome)")
         return outcome.output.split(separator: "\n").map(String.init)

@@ -23,7 +23,7 @@ struct CertificateCheckTests {
                     ServerProcess.program, "admin", "--config", try home.configuration(settings),
                     "check-certificate",
                 ] + words)
-        ).expectEnd(within: .seconds(30))
+        ).expectEnd()
     }
 
     private func expectRefusal(_ reason: String) throws {

@@ -55,9 +55,9 @@ struct TrialServerTests {
             Command(
                 starter.prefix + [ServerProcess.program, "--try"] + words,
                 environment: environment))
-        try program.expect("Ctrl-C stops the server", within: .seconds(30))
+        try program.expect("Ctrl-C stops the server")
         // On the other pipe, which may be read later.
-        try program.expectError("serving plain HTTP on port", within: .seconds(30))
+        try program.expectError("serving plain HTTP on port")
         let port = try #require(
             program.errors.firstMatch(of: #/serving plain HTTP on port (\d+)/#)?.output.1)
         return (program, String(port))
@@ -65,7 +65,7 @@ struct TrialServerTests {
 
     private func stop(_ program: Program) throws -> Outcome {
         program.signal(SIGTERM)
-        return try program.expectEnd(within: .seconds(30))
+        return try program.expectEnd()
     }
 
     private func refusal(
@@ -75,7 +75,7 @@ struct TrialServerTests {
             Command(
                 starter.prefix + [ServerProcess.program, "--try"] + words,
                 environment: environment)
-        ).expectEnd(within: .seconds(30))
+        ).expectEnd()
         #expect(outcome.ending == .exited(1))
         #expect(outcome.output.isEmpty)
         return outcome.errors
@@ -83,7 +83,7 @@ struct TrialServerTests {
 
     private func curl(_ words: String...) throws -> String {
         let outcome = try Program(Command(["curl", "--silent", "--show-error"] + words))
-            .expectEnd(within: .seconds(30))
+            .expectEnd()
         #expect(outcome.succeeded, "\(outcome.errors)")
         return outcome.output
     }
@@ -108,7 +108,7 @@ struct TrialServerTests {
             text.split(separator: "\n").first { $0.hasSuffix("activation add demo alice") })
         let words = line.split(separator: " ").dropFirst().map(String.init)
         let code = try Program(Command(starter.prefix + [ServerProcess.program] + words))
-            .expectEnd(within: .seconds(30))
+            .expectEnd()
         #expect(code.succeeded && code.output.contains(#/[0-9A-Z]{5}-[0-9A-Z]{5}/#))
         for name in ["server.conf", "server.db", "master-secret"] {
             let attributes = try FileManager.default.attributesOfItem(atPath: "\(place)/\(name)")
@@ -257,7 +257,7 @@ struct TrialServerTests {
     func options() throws {
         for words in [["--new"], ["--config", "/a"], [scratch.path, "more"]] {
             let outcome = try Program(Command([ServerProcess.program, "--try"] + words))
-                .expectEnd(within: .seconds(30))
+                .expectEnd()
             #expect(outcome.ending == .exited(2), "\(words)")
         }
         let (program, _) = try start(

@@ -14,7 +14,7 @@ struct AdminOutputTests {
         let call = [ServerProcess.program, "admin", "--config", try home.configuration()] + words
         return try Program(
             Command(["/bin/sh", "-c", "exec \"$@\" \(redirection)", "sh"] + call)
-        ).expectEnd(within: .seconds(30))
+        ).expectEnd()
     }
 
     @Test(

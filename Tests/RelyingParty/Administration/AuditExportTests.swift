@@ -15,7 +15,7 @@ struct AuditExportTests {
         let scratch = try Scratch()
         try scratch.write("trail", lines.map { $0 + "\n" }.joined())
         return try Program(Command(["/usr/bin/python3", script, scratch.at("trail")]))
-            .expectEnd(within: .seconds(60))
+            .expectEnd()
     }
 
     private func objects(_ lines: [String]) throws -> [[String: Any]] {

@@ -68,7 +68,7 @@ final class ServerHome: Sendable {
         try Program(
             Command(
                 [ServerProcess.program, "admin", "--config", try configuration()] + words)
-        ).expectEnd(within: .seconds(30))
+        ).expectEnd()
     }
 }
 
@@ -121,7 +121,7 @@ final class ServerProcess: CalledServer, Sendable {
         for words in [["application", "add", "shop"], ["key", "add", "shop", "test"]] {
             let program = try Program(
                 Command([program, "admin", "--config", try home.configuration()] + words))
-            let outcome = try program.expectEnd(within: .seconds(30))
+            let outcome = try program.expectEnd()
             guard outcome.succeeded else { throw Unexpected(outcome.errors) }
             if words[0] == "key" { return String(outcome.output.dropLast()) }
         }
@@ -176,12 +176,12 @@ final class ServerProcess: CalledServer, Sendable {
     @discardableResult
     func stop() throws -> Outcome {
         process.signal(SIGTERM)
-        return try process.expectEnd(within: .seconds(30))
+        return try process.expectEnd()
     }
 
     /// Ends it in the middle of whatever it does, and waits until it is gone.
     func kill() throws {
         process.signal(SIGKILL)
-        try process.expectEnd(within: .seconds(30))
+        try process.expectEnd()
     }
 }

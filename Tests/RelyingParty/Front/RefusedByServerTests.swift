@@ -25,7 +25,7 @@ struct RefusedByServerTests {
                 "--header", "Content-Type: application/json", "--dump-header",
                 home.scratch.at("head"), "http://127.0.0.1:\(server.port)/v1/login?token=LOUI",
             ])
-        ).expectEnd(within: .seconds(30))
+        ).expectEnd()
         #expect(curl.succeeded, "\(curl.errors)")
         let reply = Reply(413, [], [UInt8](curl.output.utf8))
         #expect(reply.code == "too-large")

@@ -51,7 +51,7 @@ struct CallbackProcessTests {
             let configuration = try home.configuration(Self.settings)
             let outcome = try Program(
                 Command([ServerProcess.program, "admin", "--config", configuration] + words)
-            ).expectEnd(within: .seconds(30))
+            ).expectEnd()
             #expect(outcome.succeeded, "\(outcome.errors)")
         }
     }

@@ -12,7 +12,7 @@ struct DocumentedClientTests {
         let script = "\(Layout.package)/Examples/device.py"
         let url = "http://127.0.0.1:\(server.port)"
         return try Program(Command(["/usr/bin/python3", script, url, "shop", code]))
-            .expectEnd(within: .seconds(60))
+            .expectEnd()
     }
 
     @Test(

@@ -11,7 +11,7 @@ struct FirstStartTests {
     private func refusal(_ home: ServerHome, _ words: String...) throws -> String {
         let outcome = try Program(
             Command([ServerProcess.program, "--config", try home.configuration()] + words)
-        ).expectEnd(within: .seconds(30))
+        ).expectEnd()
         #expect(outcome.ending == .exited(1))
         #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
         return outcome.errors
@@ -21,9 +21,9 @@ struct FirstStartTests {
     private func begin(_ home: ServerHome) throws {
         let program = try Program(
             Command([ServerProcess.program, "--config", try home.configuration(), "--new"]))
-        try program.expectError(" on port ", within: .seconds(30))
+        try program.expectError(" on port ")
         program.signal(15)
-        try program.expectEnd(within: .seconds(30))
+        try program.expectEnd()
     }
 
     /// How messages call the database.
@@ -106,7 +106,7 @@ struct FirstStartTests {
         for words in [[], ["--new"]] as [[String]] {
             let outcome = try Program(
                 Command([ServerProcess.program, "--config", try home.configuration()] + words)
-            ).expectEnd(within: .seconds(30))
+            ).expectEnd()
             #expect(outcome.ending == .exited(1))
             let path = home.scratch.at("master-secret")
             #expect(outcome.errors.contains("the master secret \(path) is missing"))

@@ -16,7 +16,7 @@ struct ServerStartTests {
         let configuration = try home.configuration(settings, port: port)
         let outcome = try Program(
             Command([ServerProcess.program, "--config", configuration])
-        ).expectEnd(within: .seconds(30))
+        ).expectEnd()
         #expect(outcome.ending == .exited(1))
         return outcome.errors
     }
@@ -32,7 +32,7 @@ struct ServerStartTests {
         ])
     func arguments(words: [String], text: String) throws {
         let outcome = try Program(Command([ServerProcess.program] + words))
-            .expectEnd(within: .seconds(30))
+            .expectEnd()
         #expect(outcome.ending == .exited(2) && outcome.errors.contains(text), "\(outcome.errors)")
     }
 
@@ -129,7 +129,7 @@ struct ServerStartTests {
         let outcome = try Program(
             Command(
                 handingOver("0.0.0.0") + [ServerProcess.program, "--config", configuration])
-        ).expectEnd(within: .seconds(30))
+        ).expectEnd()
         #expect(outcome.ending == .exited(1))
         #expect(outcome.errors.contains("is not a single listening TCP"))
     }
@@ -163,7 +163,7 @@ struct ServerStartTests {
             ["--config", configuration], ["admin", "--config", configuration, "check-config"],
         ] {
             let outcome = try Program(Command([ServerProcess.program] + arguments))
-                .expectEnd(within: .seconds(30))
+                .expectEnd()
             #expect(outcome.ending == .exited(1), "\(arguments)")
             #expect(outcome.errors.contains(reason), "\(outcome.errors)")
         }
@@ -177,7 +177,7 @@ struct ServerStartTests {
         func admin(_ words: String...) throws -> String {
             try Program(
                 Command([ServerProcess.program, "admin", "--config", configuration] + words)
-            ).expectEnd(within: .seconds(30)).output
+            ).expectEnd().output
         }
         _ = try admin("application", "add", "bank")
         let file = try admin("application", "pam-file", "bank")

@@ -28,7 +28,7 @@ private final class MortalServers: Sendable {
             let outcome = try Program(
                 Command(
                     [ServerProcess.program, "admin", "--config", try home.configuration()] + words)
-            ).expectEnd(within: .seconds(30))
+            ).expectEnd()
             guard outcome.succeeded else { throw Unexpected(outcome.errors) }
         }
         running = Mutex([first, try ServerProcess(home, apiKey: first.apiKey)])

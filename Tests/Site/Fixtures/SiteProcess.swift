@@ -35,7 +35,7 @@ final class SiteProcess: Sendable {
                 settings: settings,
                 key: scratch.at("key")))
         process = try Program(Command([Self.program, scratch.at("site.conf")]))
-        try process.expectError("serving on port ", within: .seconds(30))
+        try process.expectError("serving on port ")
         guard let said = process.errors.firstMatch(of: #/on port (\d+)/#),
             let port = UInt16(said.output.1)
         else { throw TestFault.closed(awaited: "a port", transcript: process.errors) }
@@ -48,7 +48,7 @@ final class SiteProcess: Sendable {
 
     deinit {
         process.signal(SIGTERM)
-        _ = try? process.expectEnd(within: .seconds(20))
+        _ = try? process.expectEnd()
     }
 
     /// A configuration for any free port.
@@ -86,7 +86,7 @@ final class SiteProcess: Sendable {
     /// Ends it, and waits until it is gone.
     func stop() throws -> Outcome {
         process.signal(SIGTERM)
-        return try process.expectEnd(within: .seconds(30))
+        return try process.expectEnd()
     }
 }
 

@@ -25,7 +25,7 @@ struct LightDM {
     /// Waits until the greeter or the session says this; a fault has what lightdm says.
     func expectSaid(_ text: String) throws {
         do {
-            try said.expect(text, within: .seconds(20))
+            try said.expect(text)
         } catch {
             let greeter = try? signet.shell("cat /var/log/lightdm/*greeter.log")
             throw TestFault.closed(

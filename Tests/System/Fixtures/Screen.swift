@@ -19,7 +19,7 @@ struct Screen {
             "Xvfb", Self.display, "-displayfd", "1", "-nolisten", "tcp", "-nolisten", "local",
             "-ac",
         ])
-        try server.expect("\n", within: .seconds(20))
+        try server.expect("\n")
     }
 
     /// Waits until a window of this name is shown.
