@@ -9,7 +9,7 @@ import State
 
 /// A login proof that was sent to its client and grants nothing until the client confirms it.
 ///
-/// The client has one chance, for `Logins.confirmationTime`. The proof becomes void when the client
+/// The client has one chance, for `ConfirmationTime`. The proof becomes void when the client
 /// confirms it (whatever the answer is), when the time is up, when the client makes any other
 /// request, and when it disconnects. Until then it may hold the reader, so that no other request
 /// gets a turn, and the end of the account's receipt chain, so that no other touch can append a
@@ -31,8 +31,8 @@ final class PendingConfirmation: AwaitedConfirmation {
     let password: SecretBytes?
     /// The server that approved the login; nil if no approval was needed.
     let server: LoginAtServer?
-    /// When the proof becomes void, as time since boot (CLOCK_BOOTTIME).
-    fileprivate var deadline: Duration = .zero
+    /// How long the client has taken since the proof was sent; nil until then.
+    fileprivate var time: ConfirmationTime?
     /// Writes what the touch has not written yet; set by `awaitConfirmation`, run once.
     fileprivate var ended: () -> Void = {}
     fileprivate var timer: Timer?
@@ -84,20 +84,44 @@ final class PendingConfirmation: AwaitedConfirmation {
     }
 }
 
-extension PAMLogins {
-    /// How long after it was sent a proof can be confirmed.
-    ///
-    /// The PAM module asks as soon as it has verified the proof. The short time keeps a process
-    /// that was stopped in between from using the proof later.
-    static let confirmationTime = Duration.seconds(1)
+/// The time that a client takes to confirm a proof.
+///
+/// The PAM module asks as soon as it has verified the proof. The short time keeps a process that was
+/// stopped in between from using the proof later. What counts is how long the daemon has waited for
+/// it: on a machine that does other things, the question may be there long before the daemon gets
+/// a processor to read it.
+private struct ConfirmationTime {
+    /// How long the daemon waits, and how long after the proof it reads a confirmation at all.
+    private static let (limit, longest) = (Duration.seconds(1), Duration.seconds(10))
 
+    private let clock: Clock
+    private let begin: Duration
+    private let thread = ThreadNumber()
+    private let use: Duration
+
+    /// Starts the time; call it on the service's thread, which has no other.
+    init(_ clock: Clock) {
+        self.clock = clock
+        (begin, use) = (clock.sinceBoot(), thread.use)
+    }
+
+    /// What is left; zero or less if the time is up.
+    var left: Duration {
+        let gone = clock.sinceBoot() - begin
+        guard gone >= Self.limit else { return Self.limit - gone }
+        return min(Self.limit - gone + (thread.use - use), Self.longest - gone)
+    }
+}
+
+extension PAMLogins {
     /// Registers a proof that is about to be sent as the client's pending confirmation, and starts
     /// its time limit.
     ///
     /// It replaces, and thereby ends, an earlier pending confirmation of the same client. Call this
     /// before the assertion is sent, because the client may confirm immediately.
     func awaitConfirmation(_ pending: PendingConfirmation, client: any Client) {
-        pending.deadline = clock.sinceBoot() + Self.confirmationTime
+        let time = ConfirmationTime(clock)
+        pending.time = time
         let (account, proof, holdsReader) = (pending.account, pending.proof, pending.holdsReader)
         pending.ended = { [self] in
             // If the reader was not held, the success has been written already, and attempts of
@@ -108,16 +132,25 @@ extension PAMLogins {
             } catch { _ = accounts.denial(for: error, account: account) }
         }
         // Ending the confirmation also releases the password and the place in the receipt chain.
-        pending.timer = Timer(after: Self.confirmationTime) { [weak client, weak pending] in
-            if let pending, client?.proof.awaited === pending { client?.proof.settle() }
-        }
+        expire(pending, after: time, client: client)
         client.proof.hold(pending)
+    }
+
+    /// Voids the proof when its time is up.
+    private func expire(
+        _ pending: PendingConfirmation, after time: ConfirmationTime, client: any Client
+    ) {
+        pending.timer = Timer(after: time.left) { [self, weak client, weak pending] in
+            guard let pending, let client, client.proof.awaited === pending else { return }
+            guard time.left > .zero else { return client.proof.settle() }
+            expire(pending, after: time, client: client)
+        }
     }
 
     /// Turns a proof into a login, if nothing that it relied on has changed since the touch.
     ///
     /// The request must come from the client that received the proof, name the same account and
-    /// challenge (32 bytes), be that client's next request, and arrive within `confirmationTime`.
+    /// challenge (32 bytes), be that client's next request, and come within `ConfirmationTime`.
     /// The following must still hold: the machine has not slept, the account has the same
     /// credential, no lockout has begun, the account's key for the server is valid if a server took
     /// part, and the requester is still at the machine.
@@ -134,7 +167,7 @@ extension PAMLogins {
     ) throws(Denial) -> Answer {
         guard let pending = client.proof.awaited as? PendingConfirmation, pending.isFirstQuestion(),
             pending.account == account, pending.challenge == request.challenge,
-            clock.sinceBoot() <= pending.deadline
+            let time = pending.time, time.left >= .zero
         else {
             client.proof.settle()
             throw Denial(.answerTooLate)
