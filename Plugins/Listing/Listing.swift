@@ -13,7 +13,7 @@ struct Listing: BuildToolPlugin {
     /// The name of each list and the protocol of its types, by target; `.Field` lists the static
     /// members of this type, there and in the targets that it depends on and that have some.
     private static let lists: [String: [(name: String, kind: String)]] = [
-        "Command": [("commands", "Command")],
+        "Command": [("commands", "Command"), ("effects", "EffectWords")],
         "CommandProtocol": [("requests", "DaemonRequest"), ("answers", "DaemonAnswer")],
         "Daemon": [("services", "RequestService"), ("holdings", "FingerBound")],
         "FrameSamples": [("families", "RequestFamily"), ("fields", ".Field")],

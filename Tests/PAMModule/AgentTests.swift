@@ -44,7 +44,7 @@ struct AgentTests {
         while agent.ended == nil { sched_yield() }
         try visit.send(.confirmed(password: nil))
         try agent.expect("auth \(ModuleFixture.Code.authError)\n")
-        #expect(agent.output.contains("session changed: try again"))
+        #expect(agent.output.contains("session changed meanwhile"))
     }
 
     @Test("is the peer of the helper's standard input, where root's service is asked")

@@ -38,7 +38,7 @@ struct FreshnessTests {
     func denied() throws {
         for (reason, text) in [
             (DenialReason.answerTooLate, "was not confirmed in time"),
-            (.changedMeanwhile, "session changed: try again"), (.suspending, "going to sleep"),
+            (.changedMeanwhile, "session changed meanwhile"), (.suspending, "going to sleep"),
             (.notEnabled, "is off for alice"), (.badRequest, "not understood"),
         ] {
             let fixture = try ModuleFixture()
@@ -212,7 +212,7 @@ struct FreshnessTests {
             let (probe, visit) = try asked(fixture)
             try change(fixture)
             try visit.send(.confirmed(password: Bytes("secret".utf8)))
-            try expectRefused(probe, fixture, saying: "session changed: try again")
+            try expectRefused(probe, fixture, saying: "session changed meanwhile")
         }
     }
 
@@ -247,7 +247,7 @@ struct FreshnessTests {
         try fixture.removeKey()
         try visit.send(.confirmed(password: Bytes("kestrel".utf8)))
         let lines = try probe.lines()
-        #expect(lines.contains { $0.contains("session changed: try again") }, "\(lines)")
+        #expect(lines.contains { $0.contains("session changed meanwhile") }, "\(lines)")
         #expect(!lines.contains { $0.contains("kestrel") })
     }
 

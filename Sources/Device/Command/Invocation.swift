@@ -170,29 +170,30 @@ extension Invocation {
     ///
     /// - Parameters:
     ///   - reason: why the caller asks for the touch, in the caller's own words; nil for none.
-    ///   - print: receives prints that the daemon sends; without it they are unexpected.
+    ///   - foretold: receives what the daemon foretells of a change, before the password is asked for,
+    ///     each time that differs; without it, and where no change follows, that is unexpected.
     func follow(
         _ request: Request, awaitsTouch: Bool, reason: Bytes? = nil,
-        _ print: ((PrintAnswer) -> Void)? = nil
+        foretold: ((Foretold) -> Void)? = nil
     ) throws(CommandFault) -> DoneAnswer {
         var progress = Progress(environment, isJSON: isJSON, reason: reason)
         defer { progress.end() }
         var result = DoneAnswer()
         var exchange = exchange(request, awaitsTouch: awaitsTouch)
         exchange.isDrawn = awaitsTouch && !isJSON && environment.columns() != nil
+        var forecast = ForecastReading(foretold)
         try exchange.run { (answer) throws(CommandFault) in
             switch answer {
             case .notice(let notice):
                 progress.show(notice)
                 return .goOn
             case .done(let done):
+                forecast.end()
                 result = done
                 return .finished
-            case .print(let answer):
-                guard let print else { throw .fault(CommonMessages.unexpected) }
-                print(answer)
+            default:
+                guard forecast.take(answer) else { throw .fault(CommonMessages.unexpected) }
                 return .goOn
-            default: throw .fault(CommonMessages.unexpected)
             }
         }
         return result

@@ -32,6 +32,8 @@ package enum StoreFault: Error, Equatable, Sendable {
     case hostSecret(HostSecretFault)
     /// Another request changed the state at the same time; nothing was written.
     case changedMeanwhile
+    /// A change of fingers would do something else than the user was told; nothing was written.
+    case notForetold
     /// The vault failed.
     case vault(VaultError)
     /// The key that templates are sealed with is not open now.
@@ -49,7 +51,7 @@ extension StoreFault {
         case .file(.system), .file(.badName), .newerVersion, .anotherAccount, .anotherLife,
             .unsupportedName, .unknownPrint, .tooManyPrints, .tooManyStoredPrints,
             .readerNameTooLong, .hostSecret,
-            .changedMeanwhile, .vault, .closed, .othersClosed:
+            .changedMeanwhile, .notForetold, .vault, .closed, .othersClosed:
             false
         }
     }
@@ -73,6 +75,7 @@ extension StoreFault: CustomStringConvertible {
         case .readerNameTooLong: "the reader's name is too long"
         case .hostSecret(let fault): fault.description
         case .changedMeanwhile: "another request changed it in the meantime"
+        case .notForetold: "what the change would do has changed since the user was told"
         case .vault(let error): error.description
         case .closed(let error): "the fingerprints cannot be opened: \(error)"
         case .othersClosed(let why): "other accounts' fingerprints, needed for comparison: \(why)"

@@ -58,8 +58,8 @@ extension LoginDenial {
             "the touch was not confirmed in time and does not count: try again, or use the password"
         case .changedMeanwhile:
             """
-            the touch does not count, because the fingers, the key or the session changed: try \
-            again, or use the password
+            the fingers, the key or the session changed meanwhile, and nothing was done: try again, \
+            or use the password
             """
         case .stopping: "the fingerprint service is stopping. Try again"
         case .suspending: "the machine is going to sleep. Try again afterwards"

@@ -27,15 +27,9 @@ let sampleSigningKey = SigningKeyAnswer(
     since: 1_795_195_440, state: .good, vault: Bytes("file".utf8), credential: .sample(0..<16),
     publicKey: PublicKeyPoint(random: [4] + Bytes(0..<64)))
 
-/// What is answered to `signet status` last, and to a change of fingers first, of an account without
-/// keys for others.
+/// What is answered to `signet status` last, of an account without keys for others.
 let noKeys: [[DaemonStep]] = [
     answering(.done(DoneAnswer())), answering(.denial(Denial(.noSigningKey))),
-]
-
-/// That, as alice's.
-let askingForKeys: [Request] = [
-    .serverList(account: "alice"), .signingKey(account: "alice"),
 ]
 
 /// One connection that answers one request with these answers.

@@ -9,10 +9,6 @@ import Testing
 private let alice: AccountName = "alice"
 private let asking: [DaemonStep] = [.receive, .send(.passwordWanted(account: alice)), .receive]
 private let denying: [DaemonStep] = asking + [.send(.denial(Denial(.wrongPassword)))]
-/// What depends on the fingers is asked for before an enrolment.
-private let unlisted = [answering(.done(DoneAnswer(prints: 0)))] + noKeys
-/// Those that a key would be sealed to.
-private let fingers = [DaemonStep.receive, .send(.done(DoneAnswer(prints: 0)))]
 private let touching: [DaemonStep] = [.receive, .send(.notice(Notice(.touch)))]
 
 /// Where it was built, which a fixture shows too: a copy could be busy while another test forks.
@@ -39,7 +35,7 @@ struct TerminalTests {
     @Test("a password is typed invisibly, three times at most")
     func password() throws {
         let accepting = asking + [.send(.done(DoneAnswer(state: .valid)))]
-        let desk = try Desk([fingers, denying, denying, accepting])
+        let desk = try Desk([denying, denying, accepting])
         let terminal = try desk.terminal("enable")
         for word in ["wrong one", "wrong two", HostFixture.alice.password] {
             try terminal.expect("Password of alice: ")
@@ -53,13 +49,39 @@ struct TerminalTests {
         let passwords = ["wrong one", "wrong two", HostFixture.alice.password]
         #expect(
             try desk.daemon.requests()
-                == [.list(account: alice)]
-                + passwords.flatMap { [.enable(account: alice), .password(Bytes($0.utf8))] })
+                == passwords.flatMap { [.enable(account: alice), .password(Bytes($0.utf8))] })
+    }
+
+    @Test("what a change ends is said once, however often the password is tried, unless it differs")
+    func foretold() throws {
+        func told(_ effects: ChangeEffectAnswer...) -> [DaemonStep] {
+            [.receive] + effects.map { .send(.of($0)) } + [
+                .send(.of(ChangeForecastAnswer())), .send(.passwordWanted(account: alice)),
+                .receive,
+            ]
+        }
+        let denied: [DaemonStep] = [.send(.denial(Denial(.wrongPassword)))]
+        let signing = ChangeEffectAnswer("signingKey")
+        let desk = try Desk([
+            told(signing) + denied, told(signing) + denied,
+            told(signing, ChangeEffectAnswer("secret", count: 1)) + [
+                .send(.done(DoneAnswer(prints: 1, state: .valid)))
+            ],
+        ])
+        let terminal = try desk.terminal("delete", "left-thumb")
+        for word in ["wrong one", "wrong two", HostFixture.alice.password] {
+            try terminal.expect("Password of alice: ")
+            try terminal.sendLine(word)
+        }
+        #expect(try terminal.expectEnd() == .exited(0))
+        let transcript = terminal.transcript
+        #expect(transcript.ranges(of: "this change ends the signing key").count == 2)
+        #expect(transcript.ranges(of: "1 secret is sealed").count == 1)
     }
 
     @Test("after the third wrong password it ends with 5, and the echo is back")
     func tries() throws {
-        let desk = try Desk([fingers, denying, denying, denying])
+        let desk = try Desk([denying, denying, denying])
         let terminal = try desk.terminal("enable")
         for _ in 0..<3 {
             try terminal.expect("Password of alice: ")
@@ -71,9 +93,7 @@ struct TerminalTests {
 
     @Test("^C at the password restores the terminal and ends with 130, and nothing is sent")
     func interruptedPassword() throws {
-        let desk = try Desk([
-            fingers, [.receive, .send(.passwordWanted(account: alice)), .receive],
-        ])
+        let desk = try Desk([[.receive, .send(.passwordWanted(account: alice)), .receive]])
         let shell = try desk.host.terminal(
             ["sh", "-c", "trap : INT; \(program) enable; echo ended $?; read line"],
             as: HostFixture.alice)
@@ -93,7 +113,7 @@ struct TerminalTests {
         let stages = (1...5).map { DaemonStep.send(.notice(Notice(.stage, done: $0, total: 5))) }
         let done = Answer.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid))
         let wanted = DaemonStep.send(.notice(Notice(.touch, total: 5)))
-        let desk = try Desk(unlisted + [touching + [wanted] + stages + [.send(done)]])
+        let desk = try Desk([touching + [wanted] + stages + [.send(done)]])
         let terminal = try desk.terminal("enroll", "left-ring")
         #expect(try terminal.expect("touch the reader").contains("of 5") == false)
         try terminal.expect("[.....] 0 of 5  touch the reader")
@@ -106,7 +126,7 @@ struct TerminalTests {
     @Test("^C during an enrolment takes it back and waits for its end")
     func interruptedTouch() throws {
         let desk = try Desk(
-            unlisted + [touching + [.receive, .send(.denial(Denial(.cancelled)))]])
+            [touching + [.receive, .send(.denial(Denial(.cancelled)))]])
         let terminal = try desk.terminal("enroll", "left-ring")
         try terminal.expect("touch the reader")
         try terminal.control(.c)
@@ -114,7 +134,7 @@ struct TerminalTests {
         #expect(try terminal.expectEnd() == .exited(130))
         #expect(
             try desk.daemon.requests()
-                == [.list(account: alice)] + askingForKeys + [
+                == [
                     .enroll(account: alice, finger: .leftRing, readerID: nil), .cancel,
                 ])
     }
@@ -122,7 +142,7 @@ struct TerminalTests {
     @Test("^C that comes too late says what was done")
     func lateInterrupt() throws {
         let done = DaemonStep.send(.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid)))
-        let desk = try Desk(unlisted + [touching + [.receive, done]])
+        let desk = try Desk([touching + [.receive, done]])
         let terminal = try desk.terminal("enroll", "left-ring")
         try terminal.expect("touch the reader")
         try terminal.control(.c)

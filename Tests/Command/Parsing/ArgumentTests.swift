@@ -143,7 +143,7 @@ struct ArgumentTests {
         for words in [["list", "--account", "al"], ["list", "--account=al"]] {
             #expect(try signet(words, [script]).requests == [.list(account: "al")])
         }
-        let run = try signet(["delete", "--account=al", "--", "left-thumb"], noKeys + [script])
+        let run = try signet(["delete", "--account=al", "--", "left-thumb"], [script])
         #expect(run.requests.last == .delete(account: "al", finger: .leftThumb))
     }
 

@@ -95,7 +95,7 @@ struct PasswordTests {
     func touchAfterwards() throws {
         let run = try run(
             ["enroll", "left-ring", "--account", "alice", "--password-stdin"], input: "x\n",
-            noKeys + [
+            [
                 asking + [
                     .send(.notice(Notice(.touch))),
                     .send(.done(DoneAnswer(prints: 1, state: .valid))),

@@ -17,8 +17,7 @@ extension DaemonTests {
 
         private func ask(_ client: TestClient, _ request: Request, _ password: String) throws {
             try client.send(request)
-            let wanted = try client.next()
-            #expect(wanted == .passwordWanted(account: Self.name))
+            #expect(try client.isAskedPassword(of: Self.name))
             try client.send(.password(Bytes(password.utf8)))
         }
 

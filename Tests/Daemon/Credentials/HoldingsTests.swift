@@ -29,6 +29,12 @@ struct HoldingsTests {
             Self.told.append("count")
             return 3
         }
+        func effects(
+            of _: ForetoldChange, on _: AccountState, fitting _: EnrolmentState?
+        ) -> [ChangeEffectAnswer] {
+            Self.told.append("effects")
+            return [ChangeEffectAnswer("planted", count: 3)]
+        }
         func report(_ change: (before: Int, after: Int), in done: inout DoneAnswer) {
             Self.told.append("report")
             done.printsLeft = UInt8(change.before + change.after)
@@ -46,6 +52,9 @@ struct HoldingsTests {
         func revoke(_: Holder) { Planted.told.append("\(Place.self)") }
         func move(_: Holder, for _: Enrolment, to _: VaultKind) {}
         func count(_: AccountState, fitting _: EnrolmentState?) -> Int { 0 }
+        func effects(
+            of _: ForetoldChange, on _: AccountState, fitting _: EnrolmentState?
+        ) -> [ChangeEffectAnswer] { [] }
         func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
     }
 
@@ -62,6 +71,9 @@ struct HoldingsTests {
         func count(_: AccountState, fitting _: EnrolmentState?) throws(StoreFault) -> Int {
             throw .changedMeanwhile
         }
+        func effects(
+            of _: ForetoldChange, on _: AccountState, fitting _: EnrolmentState?
+        ) throws(StoreFault) -> [ChangeEffectAnswer] { throw .changedMeanwhile }
         func report(_ change: (before: Int, after: Int), in done: inout DoneAnswer) {
             #expect(change == (0, 0))
         }
@@ -133,8 +145,12 @@ struct HoldingsTests {
         await holdings.move(holder, for: fingers, to: .file)
         var done = DoneAnswer()
         holdings.report(holder.kept, fitting: fingers.state, in: &done)
-        #expect(Planted.told == ["prepare", "settle", "revoke", "move", "count", "report"])
+        let change = ForetoldChange(isAuthorized: true, leavesFinger: true)
+        let effects = holdings.effects(of: change, on: holder.kept, fitting: fingers.state)
+        let told = ["prepare", "settle", "revoke", "move", "count", "report", "effects"]
+        #expect(Planted.told == told)
         #expect(done.printsLeft == 6)
+        #expect(effects == [ChangeEffectAnswer("planted", count: 3)])
     }
 
     @Test("ends although another kind cannot be read, which is told and prevents no change")
@@ -150,7 +166,10 @@ struct HoldingsTests {
         #expect(throws: StoreFault.changedMeanwhile) { try holdings.revoke(holder) }
         var done = DoneAnswer()
         holdings.report(holder.kept, fitting: fingers.state, in: &done)
-        #expect(Planted.told == ["prepare", "settle", "revoke", "count", "report"])
+        let change = ForetoldChange(isAuthorized: true, leavesFinger: true)
+        let effects = holdings.effects(of: change, on: holder.kept, fitting: fingers.state)
+        #expect(effects == [ChangeEffectAnswer("planted", count: 3)])
+        #expect(Planted.told == ["prepare", "settle", "revoke", "count", "report", "effects"])
     }
 
     @Test("stands still for a change of an account's fingers, which begins once and ends")

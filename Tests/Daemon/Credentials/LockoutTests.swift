@@ -100,7 +100,7 @@ extension DaemonTests {
             #expect(try fixture.status(of: .daemon).lock == .untilPassword)
             let client = try fixture.client(.daemon)
             try client.send(.unlock(account: Person.daemon.account))
-            #expect(try client.next() == .passwordWanted(account: Person.daemon.account))
+            #expect(try client.isAskedPassword(of: Person.daemon.account))
             try client.send(.password(Bytes("wrong".utf8)))
             #expect(try client.last().reason == .noPassword)
             #expect(try fixture.ask(.login(.daemon)).reason == .lockedUntilPassword)

@@ -59,7 +59,7 @@ extension DaemonFixture {
     ) throws -> Answer {
         let client = try client(caller)
         try client.send(request ?? .enable(account: person.account, keyring: true))
-        guard try client.next() == .passwordWanted(account: person.account) else {
+        guard try client.isAskedPassword(of: person.account) else {
             throw ClientFault.ended(client.heard)
         }
         try client.send(.password(Bytes(password.utf8)))

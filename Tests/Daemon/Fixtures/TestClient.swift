@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -112,6 +113,15 @@ final class TestClient {
         return try last()
     }
 
+    /// Whether the password is asked for next, after what a change of fingers will do.
+    func isAskedPassword(of account: AccountName) throws -> Bool {
+        while let answer = try next() {
+            if answer == .passwordWanted(account: account) { return true }
+            guard answer.isForetold else { return false }
+        }
+        return false
+    }
+
     /// Passes what comes until a notice of this kind.
     @discardableResult
     func wait(for kind: NoticeKind) throws -> Notice {
@@ -177,5 +187,13 @@ private final class Attempt: @unchecked Sendable {
             let connected = try PacketSocket.connect(to: path)
             descriptor = fcntl(connected.descriptor.number, F_DUPFD_CLOEXEC, 3)
         } catch { fault = error }
+    }
+}
+
+extension Answer {
+    /// Whether it is a part of what is said before a change of fingers.
+    var isForetold: Bool {
+        if case .print = self { return true }
+        return own(ChangeEffectAnswer.self) != nil || own(ChangeForecastAnswer.self) != nil
     }
 }

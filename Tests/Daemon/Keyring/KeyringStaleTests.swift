@@ -130,7 +130,7 @@ extension DaemonTests {
             let fixture = try fixture()
             let client = try fixture.client(.daemon)
             try client.send(.enroll(account: Self.name, finger: .leftThumb, readerID: nil))
-            try #require(try client.next() == .passwordWanted(account: Self.name))
+            try #require(try client.isAskedPassword(of: Self.name))
             try client.send(.password(Bytes("right own".utf8)))
             let added = try fixture.scanEnrolment(client, as: "two", checking: true)
             #expect(added.done?.keyring == .on)

@@ -46,7 +46,7 @@ extension DaemonFixture {
         let client = try client(.daemon)
         try client.send(
             .enroll(account: Person.daemon.account, finger: finger, readerID: nil))
-        guard try client.next() == .passwordWanted(account: Person.daemon.account) else {
+        guard try client.isAskedPassword(of: Person.daemon.account) else {
             throw ClientFault.ended(client.heard)
         }
         try client.send(.password(Bytes(password.utf8)))
@@ -135,12 +135,12 @@ extension DaemonTests {
             let key = try fixture.makeSSHKey()
             let client = try fixture.client(.daemon)
             try client.send(.enroll(account: Self.name, finger: .leftIndex, readerID: nil))
-            #expect(try client.next() == .passwordWanted(account: Self.name))
+            #expect(try client.isAskedPassword(of: Self.name))
             try client.send(.password(Bytes("wrong".utf8)))
             #expect(try client.last().denial != nil)
             let other = try fixture.client(.daemon)
             try other.send(.enroll(account: Self.name, finger: .leftIndex, readerID: nil))
-            #expect(try other.next() == .passwordWanted(account: Self.name))
+            #expect(try other.isAskedPassword(of: Self.name))
             try other.send(.password(Bytes("right".utf8)))
             try other.wait(for: .touch)
             try other.send(.cancel)

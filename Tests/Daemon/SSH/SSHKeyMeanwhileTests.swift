@@ -41,7 +41,7 @@ extension DaemonTests {
             }
             let client = try fixture.client(.daemon)
             try client.send(.delete(account: Self.name, finger: .leftIndex))
-            try #require(try client.next() == .passwordWanted(account: Self.name))
+            try #require(try client.isAskedPassword(of: Self.name))
             try client.send(.password(Bytes("right".utf8)))
             try tpm.awaitStop()
             #expect(Self.isPrepared(in: keys) == isSealed)

@@ -297,7 +297,7 @@ extension DaemonTests {
             #expect(try keys() == [second] && files.count == 1)
             let client = try fixture.client(.daemon)
             try client.send(.sshRemove(account: Self.name, key: second.handle.key))
-            #expect(try client.next() == .passwordWanted(account: Self.name))
+            #expect(try client.isAskedPassword(of: Self.name))
             try client.send(.password(Bytes("wrong".utf8)))
             #expect(try client.last().reason == .noPassword)
             #expect(try keys() == [second])

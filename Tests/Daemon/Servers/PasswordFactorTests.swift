@@ -158,7 +158,7 @@ extension DaemonTests {
             #expect(try one.logIn("outdated").reason == .passwordExpired)
             let client = try one.daemon.client(.daemon)
             try client.send(one.login)
-            #expect(try client.next() == .passwordWanted(account: Person.daemon.account))
+            #expect(try client.isAskedPassword(of: Person.daemon.account))
             try client.send(.cancel)
             #expect(try client.last().reason == .cancelled)
             #expect(try one.daemon.failures(of: .daemon) == 0)

@@ -225,7 +225,7 @@ extension DaemonTests {
             let client = try fixture.client(.daemon)
             func refuses(_ request: Request) throws {
                 try client.send(request)
-                #expect(try client.next() == .passwordWanted(account: Self.name))
+                #expect(try client.isAskedPassword(of: Self.name))
                 try client.send(.password(Bytes("wrong".utf8)))
                 #expect(try client.last().reason == .noPassword)
             }

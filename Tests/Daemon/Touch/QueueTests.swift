@@ -158,7 +158,7 @@ extension DaemonTests {
             try waiting.wait(for: .waiting)
             let typing = try fixture.client(.bin)
             try typing.send(.unlock(account: Person.bin.account))
-            try #require(try typing.next() == .passwordWanted(account: Person.bin.account))
+            try #require(try typing.isAskedPassword(of: Person.bin.account))
             let quiet = try fixture.client()
             fixture.program.signal(SIGTERM)
             for client in [touching, waiting, typing] {

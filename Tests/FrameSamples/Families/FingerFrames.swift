@@ -21,6 +21,7 @@ package enum FingerFrames: RequestFamily {
     package static let requests: [Request] = [
         .verify(account: account, timeoutMilliseconds: 1),
         .enroll(account: account, finger: .rightIndex, readerID: nil),
+        .enroll(account: account, finger: nil, readerID: nil),
         .enroll(account: account, finger: .leftLittle, readerID: Bytes("usb-1".utf8)),
         .delete(account: account, finger: nil),
         .delete(account: account, finger: .leftThumb),
@@ -40,5 +41,12 @@ package enum FingerFrames: RequestFamily {
         .print(
             PrintAnswer(
                 finger: nil, printID: .sample(0..<16), readerID: [], since: nil, intact: false)),
+        .of(ChangeEffectAnswer("signingKey")),
+        .of(ChangeEffectAnswer("server", subject: [1], name: [2])),
+        .of(ChangeEffectAnswer("sshKey", count: 3, stays: true)),
+        .of(ChangeForecastAnswer()),
+        .of(
+            ChangeForecastAnswer(
+                finger: .leftIndex, move: ChangeForecastAnswer.ReaderMove(from: [1], to: [2]))),
     ]
 }

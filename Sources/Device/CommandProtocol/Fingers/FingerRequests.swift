@@ -46,13 +46,13 @@ package struct EnrollRequest: AccountRequest {
 
     /// The account.
     package let account: AccountName
-    /// The finger to add.
-    package let finger: Finger
+    /// The finger to add; nil for the first in `Finger.preference` that is not enrolled.
+    package let finger: Finger?
     /// The reader to use; nil for the first one.
     package let readerID: Bytes?
 
     /// Creates a request.
-    package init(account: AccountName, finger: Finger, readerID: Bytes?) {
+    package init(account: AccountName, finger: Finger?, readerID: Bytes?) {
         self.account = account
         self.finger = finger
         self.readerID = readerID
@@ -62,15 +62,23 @@ package struct EnrollRequest: AccountRequest {
 extension EnrollRequest {
     package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
-        try frame.put(.finger, number: finger.rawValue)
+        try frame.put(.finger, numberIfPresent: finger?.rawValue)
         try frame.put(.readerID, ifPresent: readerID)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
-        finger = try frame.choice(.finger)
+        finger = try frame.choiceIfPresent(.finger)
         readerID = try frame.bytesIfPresent(.readerID)
     }
+}
+
+extension Finger {
+    /// The order in which fingers are chosen for an enrolment that names none.
+    package static let preference: [Finger] = [
+        .rightIndex, .leftIndex, .rightThumb, .leftThumb, .rightMiddle, .leftMiddle, .rightRing,
+        .leftRing, .rightLittle, .leftLittle,
+    ]
 }
 
 /// Removes one finger or all of them.
@@ -188,7 +196,7 @@ extension Request {
                 account: account, timeoutMilliseconds: timeoutMilliseconds, reason: reason))
     }
 
-    package static func enroll(account: AccountName, finger: Finger, readerID: Bytes?) -> Request {
+    package static func enroll(account: AccountName, finger: Finger?, readerID: Bytes?) -> Request {
         Request(EnrollRequest(account: account, finger: finger, readerID: readerID))
     }
 

@@ -2,6 +2,12 @@
 import Domain
 import LoginProtocol
 
+/// Names of MAC tokens that mean something.
+package enum MACTokenName {
+    /// The token with which `signet operations` reads; only that command obtains and uses it.
+    package static let operations = Bytes("signet-operations".utf8)
+}
+
 /// Requests a touch that obtains a MAC token from a server: answered by `macToken`, then `done`.
 package struct MACTokenAddRequest: AccountRequest {
     package static let verb = Verb(38, name: "macTokenAdd")

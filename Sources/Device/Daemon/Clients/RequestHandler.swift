@@ -17,9 +17,10 @@ struct RequestHandler: Sendable {
     private var precheck: Precheck?
 
     private typealias Precheck =
-        @ServiceActor (any DaemonRequest, Account, any Client) async throws(Denial) -> Void
+        @ServiceActor (any DaemonRequest, Account, any Client)
+        async throws(Denial) -> ChangeForecast?
     private typealias Work =
-        @ServiceActor (any DaemonRequest, Account?, VerifiedPassword?, any Client)
+        @ServiceActor (any DaemonRequest, Account?, ChangeApproval, any Client)
         async throws(Denial) -> Answer
 
     /// Creates a handler for a request about an account.
@@ -44,9 +45,36 @@ struct RequestHandler: Sendable {
             async throws(Denial) -> Answer
     ) {
         request = Asked.self
-        work = { (request, account, password, client) throws(Denial) in
+        work = { (request, account, approval, client) throws(Denial) in
             guard let request = request as? Asked, let account else { throw Denial(.badRequest) }
-            return try await answer(request, account, password, client)
+            return try await answer(request, account, approval.password, client)
+        }
+    }
+
+    /// Creates a handler for a change of an account's fingers, which is foretold before the password
+    /// is asked for.
+    ///
+    /// - Parameters:
+    ///   - foretell: as for `checkingFirst`; it returns what the client was told, or nil if there is
+    ///     nothing that could change until then.
+    ///   - answer: receives the password and what was foretold. It makes the change with them
+    ///     (`FingerChanges`), which refuses a change that does something else.
+    init<Asked: AccountRequest>(
+        foretelling foretell:
+            @escaping @ServiceActor (Asked, Account, any Client)
+            async throws(Denial) -> ChangeForecast?,
+        _ answer:
+            @escaping @ServiceActor (Asked, Account, ChangeApproval, any Client)
+            async throws(Denial) -> Answer
+    ) {
+        request = Asked.self
+        precheck = { (request, account, client) throws(Denial) in
+            guard let request = request as? Asked else { throw Denial(.badRequest) }
+            return try await foretell(request, account, client)
+        }
+        work = { (request, account, approval, client) throws(Denial) in
+            guard let request = request as? Asked, let account else { throw Denial(.badRequest) }
+            return try await answer(request, account, approval, client)
         }
     }
 
@@ -73,29 +101,30 @@ struct RequestHandler: Sendable {
         handler.precheck = { (request, account, client) throws(Denial) in
             guard let request = request as? Asked else { throw Denial(.badRequest) }
             try await check(request, account, client)
+            return nil
         }
         return handler
     }
 
     /// Refuses a request that no password could make succeed, and shows what the client must see
-    /// before it is asked for one.
+    /// before it is asked for one; returns what it was told of a change.
     @ServiceActor
     func check(
         _ request: any DaemonRequest, about account: Account, for client: any Client
-    ) async throws(Denial) {
-        try await precheck?(request, account, client)
+    ) async throws(Denial) -> ChangeForecast? {
+        try await precheck?(request, account, client) ?? nil
     }
 
     /// Serves a request of this handler's type; throws `badRequest` for one of another type.
     ///
     /// - Parameters:
     ///   - account: the account that the request is about; nil for a request about the machine.
-    ///   - password: the password, if the request's rule demands one; nil for root.
+    ///   - approval: the password, if the request's rule demands one, and what was foretold.
     @ServiceActor
     func answer(
         _ request: any DaemonRequest, about account: Account? = nil,
-        with password: VerifiedPassword? = nil, for client: any Client
+        with approval: ChangeApproval = .unvouched, for client: any Client
     ) async throws(Denial) -> Answer {
-        try await work(request, account, password, client)
+        try await work(request, account, approval, client)
     }
 }

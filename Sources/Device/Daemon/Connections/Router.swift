@@ -99,11 +99,12 @@ extension Router {
         }
         let account = try account(of: about, rule: request.rule, client: client)
         let handler = try handler(of: request)
-        try await handler.check(about, about: account, for: client)
+        let foretold = try await handler.check(about, about: account, for: client)
         let password = try await proof(
             request.rule, request: about, account: account, client: client)
         if Swift.type(of: about).readsPrints { await templates.openTemplates(of: account) }
-        return try await handler.answer(about, about: account, with: password, for: client)
+        return try await handler.answer(
+            about, about: account, with: ChangeApproval(password, foretold: foretold), for: client)
     }
 
     /// Whether the rule permits the peer; the user of `signet-fprint` is looked up where it matters.

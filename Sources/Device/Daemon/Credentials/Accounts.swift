@@ -97,6 +97,7 @@ extension Accounts {
             return Denial(
                 .fingersClosed, subject: Bytes(error.description.utf8.prefix(Limit.text)))
         case .changedMeanwhile: return Denial(.badRequest)
+        case .notForetold: return Denial(.changedMeanwhile)
         default: break
         }
         return Denial(.storage, subject: Bytes(fault.description.utf8.prefix(Limit.text)))
@@ -118,6 +119,19 @@ extension Accounts {
         let found = try state.account(AccountName(account.name), uid: account.uid)
         if let found { try checkLife(of: account, kept: found) }
         return found
+    }
+
+    /// Opens the records of an account; nil if it has none, or if they are, or may be, those of a
+    /// former account.
+    func keptIfOwn(_ account: Account) throws(StoreFault) -> AccountState? {
+        do throws(StoreFault) {
+            return try kept(account)
+        } catch {
+            switch error {
+            case .anotherAccount, .anotherLife: return nil
+            default: throw error
+            }
+        }
     }
 
     /// Throws `.anotherLife` unless the account is certainly the one that enrolled.

@@ -48,6 +48,12 @@ protocol FingerBound: SendableMetatype {
     /// which a kind counts as it states afterwards.
     func count(_ kept: AccountState, fitting fingers: EnrolmentState?) throws(StoreFault) -> Int
 
+    /// What a change of these fingers will do to it, as the user is told before; empty for what the user
+    /// need not know.
+    func effects(
+        of change: ForetoldChange, on kept: AccountState, fitting fingers: EnrolmentState?
+    ) throws(StoreFault) -> [ChangeEffectAnswer]
+
     /// States in the answer to a change of fingers how many opened before it, and do so after it.
     func report(_ change: (before: Int, after: Int), in done: inout DoneAnswer)
 }

@@ -79,6 +79,21 @@ extension Holdings {
         }
     }
 
+    /// What a change of these fingers will do to each kind; a kind that cannot be read has no effects,
+    /// which is logged.
+    func effects(
+        of change: ForetoldChange, on kept: AccountState, fitting fingers: EnrolmentState?
+    ) -> [ChangeEffectAnswer] {
+        kinds.flatMap { kind in
+            do throws(StoreFault) {
+                return try kind.effects(of: change, on: kept, fitting: fingers)
+            } catch {
+                parts.journal.fault(error.description)
+                return []
+            }
+        }
+    }
+
     /// States in the answer how many of each kind open to these fingers.
     func report(_ kept: AccountState, fitting fingers: EnrolmentState, in done: inout DoneAnswer) {
         let counts = counts(kept, fitting: fingers)

@@ -58,8 +58,9 @@ extension Enabling {
     /// The handlers for enabling, disabling, moving to another vault, and accepted passwords.
     var handlers: [RequestHandler] {
         [
-            RequestHandler(enable), RequestHandler(disable), RequestHandler(migrate),
-            RequestHandler(passwordAccepted),
+            RequestHandler(foretelling: foretell, enable),
+            RequestHandler(foretelling: foretell, disable),
+            RequestHandler(migrate), RequestHandler(passwordAccepted),
         ]
     }
 
@@ -70,24 +71,52 @@ extension Enabling {
     /// password allow (`Keyring.settleKeyring`). The answer says which setting, if any, still keeps
     /// the account from logging in by finger. Throws as `issue`.
     func enable(
-        _ request: EnableRequest, account: Account, password: VerifiedPassword?,
-        client: any Client
+        _ request: EnableRequest, account: Account, approval: ChangeApproval, client: any Client
     ) async throws(Denial) -> Answer {
         try accounts.reading(account) { () throws(StoreFault) in
             try accounts.adopt(account, because: "enabled")
+            guard let foretold = approval.foretold else { return }
+            let now = try accounts.kept(account)?.prints.enrolment().identifiers
+            guard now == foretold.prints else { throw .notForetold }
         }
         let issued = try await issue(account, because: "enabled", client: client)
-        for print in issued.prints { await client.send(.print(print)) }
+        // Where nothing could be foretold, the answer tells it.
+        for print in approval.foretold == nil ? issued.prints : [] {
+            await client.send(.print(print))
+        }
         let answer = try await accounts.answering(account) {
             var done = issued.answer
             if let kept = try accounts.kept(account) {
                 done.keyring = try await keyring.settleKeyring(
-                    request.keyring, password: password, account: account, kept: kept,
+                    request.keyring, password: approval.password, account: account, kept: kept,
                     because: "enabled")
             }
             return Answer.done(done)
         }
         return policy.keptOut(answer, account: account)
+    }
+
+    /// Tells which fingers the key will be sealed to. Throws `printsDamaged` with the finger.
+    ///
+    /// Those of a former account are not told before the password has adopted them; the answer shows
+    /// them.
+    func foretell(
+        _: EnableRequest, account: Account, client: any Client
+    ) async throws(Denial) -> ChangeForecast? {
+        await templates.openTemplates(of: account)
+        let enrolment = try accounts.reading(account) { () throws(StoreFault) in
+            try accounts.keptIfOwn(account)?.prints.enrolmentIfOpen()
+        }
+        guard let enrolment, !enrolment.isEmpty else {
+            await client.send(.of(ChangeForecastAnswer()))
+            return nil
+        }
+        try enrolment.checkWhole()
+        for print in enrolment.answers { await client.send(.print(print)) }
+        await client.send(.of(ChangeForecastAnswer()))
+        return ChangeForecast(
+            change: ForetoldChange(isAuthorized: client.peer.uid != 0, leavesFinger: true),
+            prints: enrolment.identifiers, effects: [])
     }
 
     /// Issues a credential for the current fingers and reader contents, for which the user vouches.
@@ -172,11 +201,16 @@ extension Enabling {
     ///
     /// The account's session token is deleted as well.
     func disable(
-        _: DisableRequest, account: Account, client: any Client
+        _: DisableRequest, account: Account, approval: ChangeApproval, client: any Client
     ) throws(Denial) -> Answer {
         sessionTokens.forgetToken(of: account)
         return try accounts.reading(account) {
             guard let kept = try accounts.keptOfAnyone(account) else { throw Denial(.notEnrolled) }
+            if let foretold = approval.foretold {
+                guard try foretold.effects.count >= effects(ofDisabling: kept).count else {
+                    throw StoreFault.notForetold
+                }
+            }
             // Delete the password first: once login is off, root could turn it on again, and
             // nothing would drop the password.
             try keyringRecords.forgetKeyring(account, kept: kept, because: "disabled")
@@ -184,6 +218,27 @@ extension Enabling {
             journal.credential(of: account, change: "destroyed", because: "disabled")
             return .done(DoneAnswer(state: .disabled))
         }
+    }
+
+    /// Tells what turning it off ends besides login; nothing of what a former account has left.
+    func foretell(
+        _: DisableRequest, account: Account, client: any Client
+    ) async throws(Denial) -> ChangeForecast? {
+        let effects = try accounts.reading(account) { () throws(StoreFault) in
+            try accounts.keptIfOwn(account).map(effects(ofDisabling:))
+        }
+        for effect in effects ?? [] { await client.send(.of(effect)) }
+        await client.send(.of(ChangeForecastAnswer()))
+        return effects.map { ChangeForecast(change: Self.disabling, prints: nil, effects: $0) }
+    }
+
+    /// No password takes the place of the stored one.
+    private static let disabling = ForetoldChange(isAuthorized: false, leavesFinger: true)
+
+    private func effects(
+        ofDisabling kept: AccountState
+    ) throws(StoreFault) -> [ChangeEffectAnswer] {
+        try keyringRecords.effects(of: Self.disabling, on: kept, fitting: nil)
     }
 
     /// Lifts the account's lockout after a login with the password, which only root may report.

@@ -74,24 +74,73 @@ final class Enrolments {
 extension Enrolments {
     /// The handlers for enrolling a finger and for lifting lockouts.
     var handlers: [RequestHandler] {
-        [RequestHandler(enroll).checkingFirst(check), RequestHandler(unlock)]
+        [RequestHandler(foretelling: foretell, enroll), RequestHandler(unlock)]
     }
 
-    /// Throws what no password could change: `accountNameUnusable`, the denial of a place from which
-    /// no finger is enrolled, `tooManyFingers`, `noReader`, or a reader's fault.
-    func check(
+    /// Tells which finger will be enrolled, and what that will end; throws as `check`.
+    func foretell(
         _ request: EnrollRequest, account: Account, client: any Client
-    ) async throws(Denial) {
+    ) async throws(Denial) -> ChangeForecast? {
+        let reader = try await check(request, account: account, client: client)
+        await templates.openTemplates(of: account)
+        let forecast = try changes.forecast(
+            ForetoldChange(isAuthorized: client.peer.uid != 0, leavesFinger: true), of: account)
+        let finger = try finger(for: request, account: account)
+        let move = try move(of: finger, to: reader, account: account)
+        await changes.tell(
+            forecast, ending: ChangeForecastAnswer(finger: finger, move: move), to: client)
+        return forecast
+    }
+
+    /// From which other kind of reader the finger would move to this one; nil for none.
+    private func move(
+        of finger: Finger, to reader: ReaderDescription, account: Account
+    ) throws(Denial) -> ChangeForecastAnswer.ReaderMove? {
+        let old = try accounts.reading(account) { () throws(StoreFault) in
+            try accounts.keptIfOwn(account)?.prints.enrolmentIfOpen()?.prints
+                .first { $0.finger == finger }?.reader
+        }
+        let new = Bytes(reader.id.utf8)
+        guard let old, Self.kind(of: old) != Self.kind(of: new) else { return nil }
+        return ChangeForecastAnswer.ReaderMove(from: old, to: new)
+    }
+
+    /// The kind of a reader: its id without the number that tells equal readers apart.
+    private static func kind(of reader: Bytes) -> Bytes {
+        Bytes(reader.prefix { $0 != UInt8(ascii: "#") })
+    }
+
+    /// The finger to enrol: the one in the request, else the first that is not enrolled; throws
+    /// `tooManyFingers` if all are.
+    private func finger(
+        for request: EnrollRequest, account: Account
+    ) throws(Denial) -> Finger {
+        if let finger = request.finger { return finger }
+        let taken = try accounts.reading(account) { () throws(StoreFault) in
+            try accounts.kept(account)?.prints.fingers() ?? []
+        }
+        guard let free = Finger.preference.first(where: { !taken.contains($0) }) else {
+            throw Denial(.tooManyFingers)
+        }
+        return free
+    }
+
+    /// Returns the reader on which to enrol. Throws what no password could change:
+    /// `accountNameUnusable`, the denial of a place from which no finger is enrolled,
+    /// `tooManyFingers`, `noReader`, or a reader's fault.
+    private func check(
+        _ request: EnrollRequest, account: Account, client: any Client
+    ) async throws(Denial) -> ReaderDescription {
         try accounts.checkName(of: account)
         let plan = guards.plan(for: EnrollRequest.self, account: account, milliseconds: .max)
         _ = try await guards.admit(plan, client: client)
         do throws(Denial) {
-            try checkRoom(account, finger: request.finger)
+            try checkRoom(account, finger: finger(for: request, account: account))
         } catch {
             // The password is not kept waiting for a TPM to open them.
             guard error.reason == .fingersClosed else { throw error }
         }
-        _ = try await reader(for: request)
+        return try await reader(for: request)
     }
 
     /// The reader on which to enrol; throws `noReader` if it is not there.
@@ -109,12 +158,11 @@ extension Enrolments {
     /// `fingerKnown` if it is enrolled as another finger of the account, `fingerNotEnrolled` if it
     /// belongs to another account, and `enrolmentYielded`.
     func enroll(
-        _ request: EnrollRequest, account: Account, password: VerifiedPassword?,
+        _ request: EnrollRequest, account: Account, approval: ChangeApproval,
         client: any Client
     ) async throws(Denial) -> Answer {
         try await enroll(
-            request, account: account, approval: ChangeApproval(password), client: client,
-            comparing: .ifUseful)
+            request, account: account, approval: approval, client: client, comparing: .ifUseful)
     }
 
     /// Enrols a finger for a request that has been authorised, and compares it before as `rule`
@@ -123,7 +171,7 @@ extension Enrolments {
         _ request: EnrollRequest, account: Account, approval: ChangeApproval,
         client: any Client, comparing rule: ComparisonRule, compared: () -> Void = {}
     ) async throws(Denial) -> Answer {
-        let finger = request.finger
+        let finger = try finger(for: request, account: account)
         let limit = settings.duration(Settings.enrolmentTimeout) ?? .seconds(120)
         var plan = guards.plan(for: EnrollRequest.self, account: account, milliseconds: .max)
         plan.timeout = limit

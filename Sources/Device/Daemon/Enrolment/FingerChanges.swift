@@ -126,6 +126,7 @@ extension FingerChanges {
         if let before {
             former = try credentials.revokeIfUnfit(account, kept: kept, enrolment: before)
         }
+        try check(approval.foretold, of: before, kept: kept)
         let held = holdings.counts(kept, fitting: before?.state)
         try await replace(
             change, account: account, kept: kept, from: before, former: former, contents: contents,

@@ -46,12 +46,24 @@ final class Fingers {
 
 extension Fingers {
     /// The handler for deleting fingers.
-    var handlers: [RequestHandler] { [RequestHandler(delete).checkingFirst(check)] }
+    var handlers: [RequestHandler] { [RequestHandler(foretelling: foretell, delete)] }
 
-    /// Throws `notEnrolled` or `unknownFinger` before a password is given for nothing.
-    func check(
-        _ request: DeleteRequest, account: Account, client _: any Client
-    ) async throws(Denial) {
+    /// Tells what deleting will end; throws as `check`.
+    func foretell(
+        _ request: DeleteRequest, account: Account, client: any Client
+    ) async throws(Denial) -> ChangeForecast? {
+        let isLast = try check(request, account: account)
+        // Fingers that cannot be opened can be deleted all the same.
+        await templates.openTemplates(of: account)
+        let forecast = try changes.forecast(
+            ForetoldChange(isAuthorized: client.peer.uid != 0, leavesFinger: !isLast), of: account)
+        await changes.tell(forecast, to: client)
+        return forecast
+    }
+
+    /// Returns whether no finger will be left; throws `notEnrolled` or `unknownFinger` before a
+    /// password is given for nothing.
+    func check(_ request: DeleteRequest, account: Account) throws(Denial) -> Bool {
         let listed = try accounts.reading(account) { () throws(StoreFault) in
             // What another account has left can only be deleted as a whole.
             request.finger == nil
@@ -59,10 +71,11 @@ extension Fingers {
                 : try accounts.kept(account)?.prints.fingers()
         }
         guard let listed else { throw Denial(.notEnrolled) }
-        guard let finger = request.finger, !listed.contains(nil), !listed.contains(finger) else {
-            return
+        guard let finger = request.finger else { return true }
+        guard listed.contains(nil) || listed.contains(finger) else {
+            throw Denial(.unknownFinger, finger: finger)
         }
-        throw Denial(.unknownFinger, finger: finger)
+        return !listed.contains { $0 != finger }
     }
 
     /// Deletes one finger, or all fingers, of an account.
@@ -74,15 +87,6 @@ extension Fingers {
     ///
     /// Throws `unknownFinger` or `notEnrolled`, or the denial of a storage or vault fault. Prints
     /// that could not be deleted from their readers are counted in the answer (`printsLeft`).
-    func delete(
-        _ request: DeleteRequest, account: Account, password: VerifiedPassword?,
-        client: any Client
-    ) async throws(Denial) -> Answer {
-        try await delete(
-            request, account: account, approval: ChangeApproval(password), client: client)
-    }
-
-    /// Deletes one finger, or all, for a request that has been authorised.
     func delete(
         _ request: DeleteRequest, account: Account, approval: ChangeApproval,
         client: any Client

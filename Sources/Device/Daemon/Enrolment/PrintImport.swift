@@ -58,7 +58,7 @@ final class PrintImport {
 extension PrintImport {
     /// The handler for imports, which shows the files before the password is asked for.
     var handlers: [RequestHandler] {
-        [RequestHandler(importPrints).checkingFirst(showImport)]
+        [RequestHandler(foretelling: showImport, importPrints)]
     }
 
     /// Imports an account's prints from fprintd, each in one durable step, and sends the outcome
@@ -69,8 +69,7 @@ extension PrintImport {
     /// were none, and the denial of a fault that concerns the account rather than a file; that ends
     /// the import.
     func importPrints(
-        _: ImportPrintRequest, account: Account, password: VerifiedPassword?,
-        client: any Client
+        _: ImportPrintRequest, account: Account, approval: ChangeApproval, client: any Client
     ) async throws(Denial) -> Answer {
         let turn = try await touches.upkeepTurn(
             "signet import-fprintd", account: account, client: client)
@@ -82,7 +81,7 @@ extension PrintImport {
         do throws(FileFault) {
             entries = try fprintd.entries(of: account.name)
         } catch { throw accounts.denial(for: .file(error), account: account) }
-        var takeover = Takeover(account: account, approval: ChangeApproval(password))
+        var takeover = Takeover(account: account, approval: approval)
         for entry in entries where !Task.isCancelled {
             let answer = try await take(entry, takeover: &takeover)
             takeover.count(answer.outcome)
@@ -99,23 +98,29 @@ extension PrintImport {
     /// more than the account may list after the import. Root gives no password and is shown
     /// nothing.
     ///
-    /// Throws `accountNameUnusable`.
+    /// What the import will end is told as well. Throws `accountNameUnusable`.
     func showImport(
         _: ImportPrintRequest, account: Account, client: any Client
-    ) async throws(Denial) {
+    ) async throws(Denial) -> ChangeForecast? {
         try accounts.checkName(of: account)
-        guard client.peer.uid != 0, let entries = try? fprintd.entries(of: account.name) else {
-            return
+        let isAuthorized = client.peer.uid != 0
+        await templates.openTemplates(of: account)
+        let forecast = try changes.forecast(
+            ForetoldChange(isAuthorized: isAuthorized, leavesFinger: true), of: account)
+        await changes.tell(forecast, to: client)
+        guard isAuthorized, let entries = try? fprintd.entries(of: account.name) else {
+            return forecast
         }
         for case .file(let file) in entries {
             await client.send(.importedPrint(file.answer(nil)))
         }
+        return forecast
     }
 
     /// The progress of one import.
     private struct Takeover {
         let account: Account
-        let approval: ChangeApproval
+        var approval: ChangeApproval
         /// The contents of the readers that were asked, by their identifiers.
         var contents: [String: Result<ReaderContents, ReaderFault>] = [:]
         /// The identities of the prints of other accounts; nil until they are needed.
@@ -193,7 +198,7 @@ extension PrintImport {
         switch await place(of: template, takeover: &takeover) {
         case .nowhere(let outcome, let subject): return file.answer(outcome, subject: subject)
         case .reader(let reader, let contents):
-            let done = try await keep(template, on: reader, contents: contents, takeover: takeover)
+            let done = try await keep(template, on: reader, contents: contents, takeover: &takeover)
             takeover.done = done
             takeover.endedSecrets = takeover.endedSecrets ?? done.secrets
             if let ended = done.sshKeysEnded {
@@ -296,7 +301,7 @@ extension PrintImport {
     /// The contents of the reader stay as they are, whatever the result.
     private func keep(
         _ template: Template, on reader: ReaderDescription, contents: ReaderContents?,
-        takeover: Takeover
+        takeover: inout Takeover
     ) async throws(Denial) -> DoneAnswer {
         let account = takeover.account
         defer { rememberOwner(of: template, keptWith: contents, account: account) }
@@ -310,6 +315,8 @@ extension PrintImport {
                 adding: &bytes, finger: template.finger, reader: Bytes(reader.id.utf8),
                 sealedWith: key, now: accounts.instant)
             guard change.removed.isEmpty else { throw StoreFault.changedMeanwhile }
+            // Only the first import changes the fingers that the user was told of.
+            defer { takeover.approval.foretold = nil }
             return try await changes.make(
                 change, account: account, kept: kept, from: try kept.prints.enrolment(),
                 finger: template.finger,

@@ -154,11 +154,7 @@ extension Keyring {
     private func isStale(
         _ account: Account, kept: AccountState
     ) throws(StoreFault) -> Bool {
-        let enrolment: Enrolment
-        do throws(StoreFault) {
-            enrolment = try kept.prints.enrolment()
-        } catch {
-            guard case .closed = error else { throw error }
+        guard let enrolment = try kept.prints.enrolmentIfOpen() else {
             // Whether it fits depends on the prints, which cannot be opened. A new password is not
             // stored on a guess.
             if case .kept = try kept.keyring.state() { return true } else { return false }

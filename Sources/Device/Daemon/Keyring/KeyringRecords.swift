@@ -64,6 +64,14 @@ extension KeyringRecords {
         if case .kept = try kept.keyring.state() { 1 } else { 0 }
     }
 
+    /// The password that authorises a change is stored in its place, while a finger is left.
+    func effects(
+        of change: ForetoldChange, on kept: AccountState, fitting fingers: EnrolmentState?
+    ) throws(StoreFault) -> [ChangeEffectAnswer] {
+        if change.isAuthorized && change.leavesFinger { return [] }
+        return try count(kept, fitting: fingers) > 0 ? [ChangeEffectAnswer("keyring")] : []
+    }
+
     /// What has become of it depends on the password that was given; see `Keyring.settleKeyring`.
     func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
 }

@@ -64,7 +64,8 @@ extension RefusedAttempts {
             requester: requester(denial, client: client), reason: reason, since: moment,
             until: moment)
         do throws(StoreFault) {
-            guard let kept = try accounts.kept(account) else { return }
+            // The list of a former account is not this one's; the refusal itself is in the journal.
+            guard let kept = try accounts.keptIfOwn(account) else { return }
             var list = refusals(of: account, kept: kept)
             let isNew = list.add(refusal, to: kept.name)
             countedRefusals[account.uid] = CountedRefusals(name: kept.name, list: list)
@@ -72,13 +73,7 @@ extension RefusedAttempts {
             // Repeated requests must not keep the disk busy.
             guard refusalTimer == nil else { return }
             refusalTimer = Timer(after: Self.refusalPause) { [weak self] in self?.saveRefusals() }
-        } catch {
-            switch error {
-            // The list is the former account's, and the refusal itself is in the journal.
-            case .anotherAccount, .anotherLife: return
-            default: journal.fault(error.description, account: account.name)
-            }
-        }
+        } catch { journal.fault(error.description, account: account.name) }
     }
 
     /// How long a repetition may remain unwritten.

@@ -111,6 +111,18 @@ extension SSHKeyHolding {
         }
     }
 
+    func effects(
+        of change: ForetoldChange, on kept: AccountState, fitting fingers: EnrolmentState?
+    ) throws(StoreFault) -> [ChangeEffectAnswer] {
+        let count = try count(kept, fitting: fingers)
+        guard count > 0 else { return [] }
+        return [
+            ChangeEffectAnswer(
+                "sshKey", count: UInt32(clamping: count),
+                stays: change.isAuthorized && change.leavesFinger)
+        ]
+    }
+
     func report(_ change: (before: Int, after: Int), in done: inout DoneAnswer) {
         let (before, after) = change
         done.sshKeysKept = after > 0 ? UInt32(clamping: after) : nil

@@ -52,6 +52,13 @@ extension SecretHolding {
         return fingers.map(all.count(fitting:)) ?? 0
     }
 
+    func effects(
+        of _: ForetoldChange, on kept: AccountState, fitting fingers: EnrolmentState?
+    ) throws(StoreFault) -> [ChangeEffectAnswer] {
+        let count = try count(kept, fitting: fingers)
+        return count > 0 ? [ChangeEffectAnswer("secret", count: UInt32(clamping: count))] : []
+    }
+
     func report(_ change: (before: Int, after: Int), in done: inout DoneAnswer) {
         done.secrets = change.before > 0 ? UInt32(clamping: change.before) : nil
     }

@@ -54,11 +54,6 @@ extension DeviceMACTokens {
         ]
     }
 
-    /// The name of the daemon's own tokens for reading operations.
-    ///
-    /// Clients can neither choose nor use it.
-    static let readingTokenName = Bytes("signet-operations".utf8)
-
     /// Obtains a MAC token from a server after a touch, replacing the key's other token of this
     /// name.
     ///
@@ -68,7 +63,7 @@ extension DeviceMACTokens {
         _ request: MACTokenAddRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         guard let url = CanonicalServerURL(request.server), SecretName.fault(request.name) == nil,
-            request.name != Self.readingTokenName
+            request.name != MACTokenName.operations
         else { throw Denial(.badRequest) }
         let key = try await keys.goodKey(for: url, account: account)
         try checkRoom(for: request.name, of: key, account: account)
@@ -144,7 +139,7 @@ extension DeviceMACTokens {
         guard let url = CanonicalServerURL(request.server) else { throw Denial(.badRequest) }
         let key = try await keys.goodKey(for: url, account: account)
         // With a header of that token, a client could read operations in the daemon's place.
-        guard request.name != Self.readingTokenName,
+        guard request.name != MACTokenName.operations,
             let header = try header(
                 by: request.name, of: key, method: request.method, resource: request.resource,
                 bodyDigest: request.bodyDigest,

@@ -167,7 +167,7 @@ extension OperationApprovals {
                 for: key, by: confirmation.confirmingFactor, url: url, account: account)
         }
         return try await macTokens.issueMACToken(
-            DeviceMACTokens.readingTokenName, challenge: given.challenge, by: key, url: url,
+            MACTokenName.operations, challenge: given.challenge, by: key, url: url,
             account: account,
             snapshot: snapshot, confirmation: confirmation, client: client)
     }
@@ -184,7 +184,7 @@ extension OperationApprovals {
             }
         }
         return try macTokens.header(
-            by: DeviceMACTokens.readingTokenName, of: key, method: Bytes(method.utf8),
+            by: MACTokenName.operations, of: key, method: Bytes(method.utf8),
             resource: Bytes((url.path + path).utf8), bodyDigest: digest, account: account)
     }
 
@@ -206,7 +206,7 @@ extension OperationApprovals {
                     let tokens = try accounts.kept(account)?.macTokens
                     for token in try tokens?.list() ?? []
                     where token.credential == key.identifier
-                        && token.name == DeviceMACTokens.readingTokenName
+                        && token.name == MACTokenName.operations
                     {
                         try tokens?.remove(token)
                     }

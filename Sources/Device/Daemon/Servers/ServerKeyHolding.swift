@@ -53,7 +53,26 @@ extension ServerKeyHolding {
         }
     }
 
-    /// A command asks for the keys by name before a change; see `ServersRequest`.
+    func effects(
+        of _: ForetoldChange, on kept: AccountState, fitting fingers: EnrolmentState?
+    ) throws(StoreFault) -> [ChangeEffectAnswer] {
+        let good = try kept.servers.all().filter {
+            fingers == nil ? $0.state == .good : $0.shown(fitting: fingers)?.state == .good
+        }
+        let tokens = try good.isEmpty ? [] : kept.macTokens.list()
+        return good.flatMap { key in
+            if key.isSigning { return [ChangeEffectAnswer("signingKey")] }
+            let server = key.server.bytes
+            return [ChangeEffectAnswer("server", subject: server)]
+                + tokens.filter {
+                    $0.credential == key.identifier && $0.name != MACTokenName.operations
+                }.map {
+                    ChangeEffectAnswer("server", subject: server, name: $0.name)
+                }
+        }
+    }
+
+    /// The effects are told before the change; see `effects`.
     func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
 
     /// Deletes the MAC tokens whose key is not among these or is no longer good.

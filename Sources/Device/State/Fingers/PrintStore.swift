@@ -41,6 +41,16 @@ package struct PrintStore: Sendable {
         try enrolment(account.record())
     }
 
+    /// Reads all prints; nil if the template key of any is not open now.
+    package func enrolmentIfOpen() throws(StoreFault) -> Enrolment? {
+        do throws(StoreFault) {
+            return try enrolment()
+        } catch {
+            guard case .closed = error else { throw error }
+            return nil
+        }
+    }
+
     func enrolment(_ record: AccountFile) throws(StoreFault) -> Enrolment {
         var prints: [StoredPrint] = []
         var damaged: [DamagedPrint] = []

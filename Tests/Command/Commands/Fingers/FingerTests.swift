@@ -11,9 +11,6 @@ import Testing
 
 private let alice: AccountName = "alice"
 
-/// On a terminal the fingers are asked for first: for what depends on them.
-private let unlisted = [answering(.done(DoneAnswer(prints: 0)))] + noKeys
-
 @Suite("Fingers on the command line")
 struct FingerTests {
     @Test("list shows a table, and says where nothing is")
@@ -83,7 +80,7 @@ struct FingerTests {
         try scratch.writeModule()
         let run = try signet(
             ["enroll", "left-thumb", "--account", "alice", "--reader", "usb-1"],
-            noKeys + [
+            [
                 answering(
                     .notice(Notice(.touch, scan: .press)),
                     .notice(Notice(.stage, done: 1, total: 2)),
@@ -104,7 +101,7 @@ struct FingerTests {
                 """)
         let asked = Request.enroll(
             account: alice, finger: .leftThumb, readerID: Bytes("usb-1".utf8))
-        #expect(run.requests == askingForKeys + [asked])
+        #expect(run.requests == [asked])
     }
 
     @Test("enroll redraws one line on a terminal, never wider than it")
@@ -113,11 +110,11 @@ struct FingerTests {
             .notice(Notice(.touch)), .notice(Notice(.stage, done: 5, total: 10)),
             .done(DoneAnswer(finger: .leftThumb, prints: 1, state: CredentialState.none)))
         let words = ["enroll", "left-thumb", "--account", "alice"]
-        let run = try signet(words, unlisted + [script]) { $0.columns = { 80 } }
+        let run = try signet(words, [script]) { $0.columns = { 80 } }
         #expect(run.output.contains("\r[#####.....] 5 of 10  touch the reader\u{1B}[K\n"))
         #expect(run.output.contains("login is off for alice. Run 'signet enable' to turn it on\n"))
         for columns in [1, 2, 10, 20, 40] {
-            let narrow = try signet(words, unlisted + [script]) { $0.columns = { columns } }
+            let narrow = try signet(words, [script]) { $0.columns = { columns } }
             for line in narrow.output.split(separator: "\r").dropFirst(0)
             where line.contains("\u{1B}[K") {
                 let shown = line.split(separator: "\u{1B}")[0]
@@ -133,7 +130,7 @@ struct FingerTests {
             .notice(Notice(.stage, done: 3, total: 0)), .notice(Notice(.stage)),
             .done(DoneAnswer()))
         let words = ["enroll", "left-thumb", "--account", "alice"]
-        let run = try signet(words, unlisted + [script]) { $0.columns = { 80 } }
+        let run = try signet(words, [script]) { $0.columns = { 80 } }
         #expect(run.code == .done)
     }
 
@@ -144,7 +141,7 @@ struct FingerTests {
             .notice(Notice(.retry, retry: .tooShort)),
             .done(DoneAnswer(finger: .leftThumb, prints: 3, state: .disabled)))
         let run = try signet(
-            ["enroll", "left-thumb", "--account", "alice", "--json"], noKeys + [script])
+            ["enroll", "left-thumb", "--account", "alice", "--json"], [script])
         let documents = try run.documents()
         #expect(documents.map { $0["event"] as? String } == ["touch", "stage", "retry", nil])
         #expect(documents[1]["total"] as? Int == 2)
@@ -156,21 +153,14 @@ struct FingerTests {
 
     @Test("without a finger the next free one is enrolled")
     func freeFinger() throws {
-        let done = answering(.done(DoneAnswer(prints: 1)))
         let words = ["enroll", "--account", "alice"]
-        let first = try signet(words, [answering(.done(DoneAnswer()))] + noKeys + [done])
-        #expect(first.requests.last == .enroll(account: alice, finger: .rightIndex, readerID: nil))
-        let taken = answering(.print(samplePrint), .done(DoneAnswer()))
-        let second = try signet(words, [taken] + noKeys + [done])
-        #expect(second.requests.last == .enroll(account: alice, finger: .leftIndex, readerID: nil))
-        let all: [DaemonStep] =
-            [.receive]
-            + Finger.allCases.map { finger in
-                var print = samplePrint
-                print.finger = finger
-                return .send(.print(print))
-            } + [.send(.done(DoneAnswer()))]
-        let full = try signet(words, [all])
+        let chosen = answering(
+            .of(ChangeForecastAnswer(finger: .leftIndex)),
+            .done(DoneAnswer(finger: .leftIndex, prints: 2)))
+        let run = try signet(words, [chosen])
+        #expect(run.requests == [.enroll(account: alice, finger: nil, readerID: nil)])
+        #expect(run.output.hasPrefix("left-index is enrolled for alice: 2 fingers in total\n"))
+        let full = try signet(words, [answering(.denial(Denial(.tooManyFingers)))])
         #expect(full.code == .denied)
         #expect(full.errors.contains("no more fingers can be added"))
     }
@@ -178,13 +168,13 @@ struct FingerTests {
     @Test("delete names one finger or all")
     func delete() throws {
         let script = answering(.done(DoneAnswer(prints: 1, state: .valid)))
-        let one = try signet(["delete", "left-ring", "--account", "alice"], noKeys + [script])
-        #expect(one.requests == askingForKeys + [.delete(account: alice, finger: .leftRing)])
+        let one = try signet(["delete", "left-ring", "--account", "alice"], [script])
+        #expect(one.requests == [.delete(account: alice, finger: .leftRing)])
         #expect(one.output.hasPrefix("left-ring of alice was deleted: 1 finger left\n"))
         let gone = answering(.done(DoneAnswer(prints: 0)))
-        let all = try signet(["delete", "--all", "--account", "alice", "--json"], noKeys + [gone])
-        #expect(all.requests == askingForKeys + [.delete(account: alice, finger: nil)])
-        let plain = try signet(["delete", "--all", "--account", "alice"], noKeys + [gone])
+        let all = try signet(["delete", "--all", "--account", "alice", "--json"], [gone])
+        #expect(all.requests == [.delete(account: alice, finger: nil)])
+        let plain = try signet(["delete", "--all", "--account", "alice"], [gone])
         #expect(
             plain.output == """
                 all fingers of alice were deleted: 0 fingers left
@@ -202,7 +192,7 @@ struct FingerTests {
             answering(.done(DoneAnswer(prints: prints, state: .valid, printsLeft: left)))
         }
         let words = ["delete", "left-ring", "--account", "alice"]
-        let one = try signet(words, noKeys + [done(1, left: 1)])
+        let one = try signet(words, [done(1, left: 1)])
         #expect(one.code == .done)
         #expect(
             one.output.hasPrefix(
@@ -214,9 +204,9 @@ struct FingerTests {
 
                 """), "\(one.output)")
         let all = ["delete", "--all", "--account", "alice"]
-        let both = try signet(all, noKeys + [done(0, left: 2)])
+        let both = try signet(all, [done(0, left: 2)])
         #expect(both.output.contains("a reader still stores the prints of 2 fingers: "))
-        let json = try signet(all + ["--json"], noKeys + [done(0, left: 2)])
+        let json = try signet(all + ["--json"], [done(0, left: 2)])
         #expect(try json.document("deleted")["printsLeft"] as? Int == 2)
     }
 
@@ -294,7 +284,7 @@ struct FingerTests {
     func unused() throws {
         let touched = answering(.done(DoneAnswer(prints: 1, state: .valid)))
         for (words, scripts) in [
-            (["enable"], [touched]), (["enroll", "left-thumb"], noKeys + [touched]),
+            (["enable"], [touched]), (["enroll", "left-thumb"], [touched]),
         ] {
             let scratch = try Scratch()
             try scratch.writeModule()
@@ -325,6 +315,10 @@ struct FingerTests {
             .print(samplePrint), .done(DoneAnswer(prints: 1, state: .valid)))
         let run = try signet(["enable", "--account", "alice"], [script])
         #expect(run.output.hasPrefix("the key opens for right-index, enrolled on usb-1\n"))
+        let foretold = answering(
+            .print(samplePrint), .of(ChangeForecastAnswer()),
+            .done(DoneAnswer(prints: 1, state: .valid)))
+        #expect(try signet(["enable", "--account", "alice"], [foretold]).output == run.output)
         let json = try signet(["enable", "--account", "alice", "--json"], [script])
         let fingers = try json.document("enabled")["fingers"] as? [[String: Any]]
         #expect(fingers?.map { $0["finger"] as? String } == ["right-index"])
@@ -333,18 +327,14 @@ struct FingerTests {
 
     @Test("enable asks on a terminal for no password where a print is damaged, and lists the rest")
     func sealing() throws {
-        var damaged = samplePrint
-        damaged.intact = false
-        let enabled = answering(.done(DoneAnswer(state: .valid)))
         let words = ["enable", "--account", "alice"]
-        let refused = try signet(words, [answering(.print(damaged), .done(DoneAnswer()))]) {
-            $0.columns = { 80 }
-        }
+        let denial = Answer.denial(Denial(.printsDamaged, finger: .rightIndex))
+        let refused = try signet(words, [answering(denial)]) { $0.columns = { 80 } }
         #expect(refused.code == .denied)
-        #expect(refused.requests == [.list(account: alice)])
         #expect(refused.errors.contains("Run 'signet enroll right-index' to enrol it again, or"))
-        let listed = answering(.print(samplePrint), .done(DoneAnswer()))
-        let run = try signet(words, [listed, enabled]) { $0.columns = { 80 } }
+        let enabled = answering(
+            .print(samplePrint), .of(ChangeForecastAnswer()), .done(DoneAnswer(state: .valid)))
+        let run = try signet(words, [enabled]) { $0.columns = { 80 } }
         #expect(
             run.output.hasPrefix(
                 """
@@ -354,7 +344,7 @@ struct FingerTests {
                   right-index  20 Nov 2026  usb-1   good
 
                 """), "\(run.output)")
-        #expect(run.requests == [.list(account: alice), .enable(account: alice)])
+        #expect(run.requests == [.enable(account: alice)])
     }
 
     @Test("enable sets the keyring as its option says, and reports its state")

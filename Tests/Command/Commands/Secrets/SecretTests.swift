@@ -338,19 +338,19 @@ struct SecretCostTests {
     func enroll() throws {
         let words = ["enroll", "left-thumb", "--account", "alice"]
         let done = answering(
+            .of(ChangeEffectAnswer("secret", count: 2)), .of(ChangeForecastAnswer()),
             .done(DoneAnswer(finger: .leftThumb, prints: 2, state: .valid, secrets: 2)))
-        let listed = answering(.print(samplePrint), .done(DoneAnswer(prints: 1, secrets: 2)))
-        let run = try signet(words, [listed] + noKeys + [done]) { $0.columns = { 80 } }
+        let run = try signet(words, [done]) { $0.columns = { 80 } }
         let warning = """
             2 secrets are sealed to the current fingers: after this change, you will have to set \
             them again
             """
         #expect(run.output.hasPrefix(warning + "\n"))
         #expect(run.output.hasSuffix("2 secrets can no longer be opened: set them again\n"))
-        let elsewhere = try signet(words, noKeys + [done])
+        let elsewhere = try signet(words, [done])
         #expect(!elsewhere.output.contains("after this change"))
         #expect(elsewhere.output.hasSuffix("2 secrets can no longer be opened: set them again\n"))
-        let json = try signet(words + ["--json"], noKeys + [done]).document("enrolled")
+        let json = try signet(words + ["--json"], [done]).document("enrolled")
         #expect(json["secretsEnded"] as? Int == 2)
     }
 
@@ -359,10 +359,10 @@ struct SecretCostTests {
         let words = ["delete", "left-thumb", "--account", "alice"]
         let one = try signet(
             words,
-            noKeys + [answering(.done(DoneAnswer(prints: 1, state: .valid, secrets: 1)))])
+            [answering(.done(DoneAnswer(prints: 1, state: .valid, secrets: 1)))])
         #expect(one.output.hasSuffix("1 secret can no longer be opened: set it again\n"))
         let none = try signet(
-            words, noKeys + [answering(.done(DoneAnswer(prints: 1, state: .valid)))])
+            words, [answering(.done(DoneAnswer(prints: 1, state: .valid)))])
         #expect(!none.output.contains("secret"))
     }
 }

@@ -27,20 +27,15 @@ struct DeleteCommand: Command {
     func perform() throws(CommandFault) {
         let finger = try shared.namedFinger()
         let account = try run.account()
-        let known = shared.isAtTerminal ? try shared.knownFingers(account) : nil
-        let affected = try AffectedKeys.of(account, run: run)
-        // Deleting a finger that is not enrolled ends nothing; a damaged print may be of any
-        // finger.
-        let isThere = known?.prints.contains { $0.finger == finger || $0.finger == nil } ?? true
-        let left = finger != nil && known?.prints.contains { $0.finger != finger } == true
-        if finger == nil || isThere { shared.warn(of: affected, known: known, left: left) }
-        let done = try run.follow(.delete(account: account, finger: finger), awaitsTouch: false)
+        var foretold = Foretold()
+        let done = try shared.change(
+            .delete(account: account, finger: finger), awaitsTouch: false, foretold: &foretold)
         let lines = [
             DeleteMessages.deleted(
                 finger?.word.bytes, account: account, prints: done.prints ?? 0)
         ]
         shared.sayChange(
-            "deleted", account: account, finger: finger?.word, done: done, affected: affected,
+            "deleted", account: account, finger: finger?.word, done: done, foretold: foretold,
             lines: lines + (done.printsLeft.map { [DeleteMessages.leftOnReader($0)] } ?? []),
             more: [("printsLeft", .number(UInt64(done.printsLeft ?? 0)))])
     }

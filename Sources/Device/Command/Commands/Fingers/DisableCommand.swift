@@ -22,9 +22,9 @@ struct DisableCommand: Command {
     func perform() throws(CommandFault) {
         if run.arguments.has(.signing) { return try SigningKeyRequests(run: run).disableSigning() }
         if run.arguments.has(.server) { return try ServerRequests(run: run).disableServer() }
-        try shared.toggle(Request.disable, kind: "disabled") { account, _ in
-            [DisableMessages.disabled(account)]
-        }
+        try shared.toggle(
+            Request.disable, kind: "disabled", foretold: { told, _ in shared.warn(of: told) }
+        ) { account, _ in [DisableMessages.disabled(account)] }
     }
 }
 

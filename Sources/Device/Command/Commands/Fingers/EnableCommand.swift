@@ -41,30 +41,24 @@ struct EnableCommand: Command {
 
     /// `signet enable [--keyring | --no-keyring]`
     private func enableLogin() throws(CommandFault) {
-        if shared.isAtTerminal { try showSealing(try run.account()) }
         var keyring: Bool?
         if run.arguments.has(.keyring) { keyring = true }
         if run.arguments.has(.noKeyring) { keyring = false }
         try shared.toggle(
-            { [keyring] in Request.enable(account: $0, keyring: keyring) }, kind: "enabled"
+            { [keyring] in Request.enable(account: $0, keyring: keyring) }, kind: "enabled",
+            foretold: showSealing
         ) { account, prints in
             let sealed = prints.map { EnableMessages.sealed($0.row[0], reader: $0.readerID) }
             return sealed + shared.loginLines(.valid, account: account)
         }
     }
 
-    /// Shows which prints the key will be sealed to, before the user enters the password.
-    ///
-    /// Throws `.printsDamaged` as a denial if one of them is damaged.
-    private func showSealing(_ account: AccountName) throws(CommandFault) {
-        // Those of a former account cannot be listed before the password has adopted them; the answer
-        // shows them. In other cases the daemon denies the request for the same reason.
-        guard let prints = try shared.knownFingers(account)?.prints, !prints.isEmpty else { return }
-        if let damaged = prints.first(where: { !$0.intact }) {
-            throw .denied(Denial(.printsDamaged, finger: damaged.finger), account: account)
-        }
+    /// Shows a user at a terminal which prints the key will be sealed to, before the password is asked
+    /// for.
+    private func showSealing(_ foretold: Foretold, _ account: AccountName) {
+        guard shared.isAtTerminal, !foretold.prints.isEmpty else { return }
         run.environment.say(EnableMessages.sealing(account))
-        for line in Table.lines([PrintAnswer.heading] + prints.map(\.row)) {
+        for line in Table.lines([PrintAnswer.heading] + foretold.prints.map(\.row)) {
             run.environment.say("  \(line)")
         }
     }

@@ -29,14 +29,22 @@ struct FingerExchange {
         return [line] + (StatusMessages.next(step, for: nil).map { [$0] } ?? [])
     }
 
-    /// Performs `signet enable`, `disable` or `unlock`.
+    /// Performs `signet enable`, `disable` or `unlock`; `foretold` receives what is told before.
     func toggle(
         _ request: (AccountName) -> Request, kind: String,
+        foretold: ((Foretold, AccountName) -> Void)? = nil,
         _ outcome: (AccountName, [PrintAnswer]) -> [Text]
     ) throws(CommandFault) {
         let account = try run.account()
         var prints: [PrintAnswer] = []
-        let done = try run.follow(request(account), awaitsTouch: false) { prints.append($0) }
+        let done = try run.follow(
+            request(account), awaitsTouch: false,
+            foretold: foretold.map { tell in
+                { told in
+                    prints = told.prints
+                    tell(told, account)
+                }
+            })
         run.say(
             .document(
                 kind,
@@ -60,59 +68,33 @@ struct FingerExchange {
         return finger
     }
 
-    /// Requests the fingers, and the numbers of secrets and ssh keys that are sealed to them.
-    func fingers(
-        _ account: AccountName
-    ) throws(CommandFault) -> KnownFingers {
-        var done = DoneAnswer()
-        let prints: [PrintAnswer] = try run.collect(.list(account: account), last: &done) {
-            answer in
-            if case .print(let print) = answer { return print }
-            return nil
-        }
-        return KnownFingers(
-            prints: prints, secrets: done.secrets, sshKeys: done.sshKeysKept)
-    }
-
     /// Whether a user at a terminal sees warnings before a change of fingers, and can still cancel
     /// it.
     var isAtTerminal: Bool { !run.isJSON && run.environment.columns() != nil }
 
-    /// Warns about everything that a change of fingers will end or affect, before the password or a
-    /// touch is asked for.
-    ///
-    /// - Parameter left: whether a finger will be enrolled after the change.
-    func warn(of affected: AffectedKeys, known: KnownFingers?, left: Bool) {
-        guard isAtTerminal else { return }
-        if let secrets = known?.secrets { run.environment.say(FingerMessages.warning(secrets)) }
-        if let keys = known?.sshKeys {
-            // Root gives no password, which alone can vouch for the keys.
-            let isVouchedFor = left && run.environment.uid != 0
-            run.environment.say(
-                isVouchedFor
-                    ? AffectedKeysMessages.sshKeysStay(keys)
-                    : AffectedKeysMessages.sshKeysWarning(keys))
+    /// Sends a request that changes fingers, and warns a user at a terminal of everything that the
+    /// change will end or affect, before the password or a touch is asked for.
+    func change(
+        _ request: Request, awaitsTouch: Bool, foretold: inout Foretold,
+        warning: @escaping (ChangeForecastAnswer) -> [Text] = { _ in [] }
+    ) throws(CommandFault) -> DoneAnswer {
+        var last = Foretold()
+        defer { foretold = last }
+        return try run.follow(request, awaitsTouch: awaitsTouch) { told in
+            last = told
+            warn(of: told, more: warning(told.end))
         }
-        for warning in affected.warnings { run.environment.say(warning) }
     }
 
-    /// Requests the fingers and what a change of them would end or affect.
-    ///
-    /// Returns nil if the daemon cannot report them, because fingers that can no longer be opened
-    /// may still be deleted.
-    func knownFingers(
-        _ account: AccountName
-    ) throws(CommandFault) -> KnownFingers? {
-        do throws(CommandFault) {
-            return try fingers(account)
-        } catch .interrupted {
-            throw .interrupted
-        } catch { return nil }
+    /// Warns a user at a terminal of what a change will do.
+    func warn(of foretold: Foretold, more: [Text] = []) {
+        guard isAtTerminal else { return }
+        for warning in more + foretold.warnings { run.environment.say(warning) }
     }
 
     func sayChange(
         _ kind: String, account: AccountName, finger: String?, done: DoneAnswer,
-        affected: AffectedKeys, lines: [Text], more: [(String, JSON)] = []
+        foretold: Foretold, lines: [Text], more: [(String, JSON)] = []
     ) {
         let login: [Text] =
             done.prints == 0
@@ -132,16 +114,16 @@ struct FingerExchange {
                     ("secretsEnded", .number(UInt64(done.secrets ?? 0))),
                     ("sshKeysKept", .number(UInt64(done.sshKeysKept ?? 0))),
                     ("sshKeysEnded", .number(UInt64(done.sshKeysEnded ?? 0))),
-                ] + more + affected.members),
+                ] + more + foretold.members),
             lines + login + keyringLines(done, account: account) + secrets + sshKeyLines(done)
-                + affected.ended
+                + foretold.ended
                 + keptOutLines(done, account: account))
     }
 
     /// The lines that say what a change of fingers has done to ssh keys.
     func sshKeyLines(_ done: DoneAnswer) -> [Text] {
-        (done.sshKeysKept.map { [AffectedKeysMessages.sshKeysKept($0)] } ?? [])
-            + (done.sshKeysEnded.map { [AffectedKeysMessages.sshKeysEnded($0)] } ?? [])
+        (done.sshKeysKept.map { [SSHKeyEffectMessages.sshKeysKept($0)] } ?? [])
+            + (done.sshKeysEnded.map { [SSHKeyEffectMessages.sshKeysEnded($0)] } ?? [])
     }
 
     private func keptOutLines(_ done: DoneAnswer, account: AccountName) -> [Text] {
@@ -151,13 +133,6 @@ struct FingerExchange {
     private func keyringLines(_ done: DoneAnswer, account: AccountName) -> [Text] {
         done.keyring.map { [FingerMessages.keyring($0, account: account)] } ?? []
     }
-}
-
-/// An account's fingers, and the numbers of what is sealed to them; nil for none.
-struct KnownFingers {
-    let prints: [PrintAnswer]
-    let secrets: UInt32?
-    let sshKeys: UInt32?
 }
 
 extension PrintAnswer {
@@ -258,20 +233,6 @@ enum FingerMessages {
             'signet enroll \(finger)' to enrol it again
             """
         }
-    }
-
-    /// Before an enrolment: how many secrets the change of fingers will end.
-    static func warning(_ count: UInt32) -> Text {
-        guard count != 1 else {
-            return """
-                1 secret is sealed to the current fingers: after this change, you will have to set \
-                it again
-                """
-        }
-        return """
-            \(number: count) secrets are sealed to the current fingers: after this change, you \
-            will have to set them again
-            """
     }
 
     /// Whether a touch opens the keyring now.

@@ -21,11 +21,11 @@ struct ImportCommand: Command {
     /// `signet import-fprintd`
     func perform() throws(CommandFault) {
         let account = try run.account()
-        let affected = try warn(account)
+        var foretold = Foretold()
         var prints: [ImportedPrintAnswer] = []
         var done: DoneAnswer?
         do throws(CommandFault) {
-            done = try takeOver(account, prints: &prints)
+            done = try takeOver(account, prints: &prints, foretold: &foretold)
         } catch {
             // Prints that were imported before the fault remain enrolled.
             if !run.isJSON, !prints.isEmpty { Self.table(prints).forEach(run.environment.say) }
@@ -33,31 +33,26 @@ struct ImportCommand: Command {
         }
         run.say(
             Self.document(prints, done: done ?? DoneAnswer(), account: account),
-            lines(prints, done: done ?? DoneAnswer(), affected: affected, account: account))
+            lines(prints, done: done ?? DoneAnswer(), foretold: foretold, account: account))
         let isComplete = prints.allSatisfy { $0.outcome == .imported || $0.outcome == .known }
         guard !prints.isEmpty, isComplete else { throw .said(.denied) }
     }
 
-    /// Warns a user at a terminal of what the change of fingers ends or affects, as `signet enroll`
-    /// does; returns the keys that it ends.
-    private func warn(_ account: AccountName) throws(CommandFault) -> AffectedKeys {
-        let shared = FingerExchange(run: run)
-        guard shared.isAtTerminal else { return AffectedKeys() }
-        let known = try shared.knownFingers(account)
-        let affected = try AffectedKeys.of(account, run: run)
-        shared.warn(of: affected, known: known, left: true)
-        return affected
-    }
-
     /// Sends the request and collects the result for each file.
     private func takeOver(
-        _ account: AccountName, prints: inout [ImportedPrintAnswer]
+        _ account: AccountName, prints: inout [ImportedPrintAnswer], foretold: inout Foretold
     ) throws(CommandFault) -> DoneAnswer {
         var progress = Progress(run.environment, isJSON: run.isJSON)
         defer { progress.end() }
         var result = DoneAnswer()
         // Files are shown only once, even if the password must be repeated.
         var shown: [ImportedPrintAnswer] = []
+        var last = Foretold()
+        defer { foretold = last }
+        var forecast = ForecastReading { told in
+            last = told
+            FingerExchange(run: run).warn(of: told)
+        }
         // No touch is needed, but requests served first may take as long as one.
         try run.exchange(.importPrint(account: account), awaitsTouch: true).run {
             (answer) throws(CommandFault) in
@@ -75,7 +70,9 @@ struct ImportCommand: Command {
             case .done(let done):
                 result = done
                 return .finished
-            default: throw .fault(CommonMessages.unexpected)
+            default:
+                guard forecast.take(answer) else { throw .fault(CommonMessages.unexpected) }
+                return .goOn
             }
         }
         return result
@@ -100,7 +97,7 @@ struct ImportCommand: Command {
     }
 
     private func lines(
-        _ prints: [ImportedPrintAnswer], done: DoneAnswer, affected: AffectedKeys,
+        _ prints: [ImportedPrintAnswer], done: DoneAnswer, foretold: Foretold,
         account: AccountName
     ) -> [Text] {
         guard !prints.isEmpty else { return [ImportMessages.nothing(account)] }
@@ -118,7 +115,7 @@ struct ImportCommand: Command {
         }
         if let secrets = done.secrets { lines.append(SecretMessages.ended(secrets)) }
         lines += FingerExchange(run: run).sshKeyLines(done)
-        if count > 0 { lines += affected.ended }
+        if count > 0 { lines += foretold.ended }
         if let setting = done.keptOut {
             lines.append(StatusText.keptOut(account, setting: setting))
         }

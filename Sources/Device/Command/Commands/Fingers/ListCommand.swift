@@ -15,13 +15,14 @@ struct ListCommand: Command {
 
     let run: Invocation
 
-    private var shared: FingerExchange { FingerExchange(run: run) }
-
     /// `signet list`
     func perform() throws(CommandFault) {
         let account = try run.account()
-        let known = try shared.fingers(account)
-        let (prints, secrets) = (known.prints, known.secrets)
+        var done = DoneAnswer()
+        let prints: [PrintAnswer] = try run.collect(.list(account: account), last: &done) {
+            if case .print(let print) = $0 { print } else { nil }
+        }
+        let secrets = done.secrets
         let refusal = prints.isEmpty ? nil : try StatusCommand(run: run).refusal(of: account)
         let document = JSON.document(
             "fingers",

@@ -30,10 +30,6 @@ struct MACTokenCommand: Command {
 
     let run: Invocation
 
-    /// The name of the token with which `signet operations` reads; only that command obtains and
-    /// uses it.
-    static let reserved = Bytes("signet-operations".utf8)
-
     /// `signet mac-token add URL NAME | list | remove NAME | header NAME METHOD URL`
     func perform() throws(CommandFault) {
         let words = run.arguments.operands
@@ -171,7 +167,7 @@ struct MACTokenCommand: Command {
         guard SecretName.fault(name) == nil else {
             throw .usage(MACTokenMessages.badName(name))
         }
-        guard name != Self.reserved else { throw .usage(MACTokenMessages.reserved(name)) }
+        guard name != MACTokenName.operations else { throw .usage(MACTokenMessages.reserved(name)) }
         return name
     }
 }

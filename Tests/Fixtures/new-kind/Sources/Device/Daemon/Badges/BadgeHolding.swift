@@ -28,5 +28,12 @@ struct BadgeHolding: FingerBound {
         try kept.badges.list().count { fingers == nil || $0.fingers == fingers?.digest }
     }
 
+    func effects(
+        of _: ForetoldChange, on kept: AccountState, fitting fingers: EnrolmentState?
+    ) throws(StoreFault) -> [ChangeEffectAnswer] {
+        let count = try count(kept, fitting: fingers)
+        return count > 0 ? [ChangeEffectAnswer("badge", count: UInt32(clamping: count))] : []
+    }
+
     func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
 }

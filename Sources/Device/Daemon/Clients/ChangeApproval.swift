@@ -16,13 +16,17 @@ struct ChangeApproval {
     let password: VerifiedPassword?
     /// Evidence that a password authorised this change, for what outlives the change.
     let change: AuthorizedChange?
+    /// What the user was told that the change will do; nil if nothing was told, or the first of several
+    /// changes has been made.
+    var foretold: ChangeForecast?
 
     /// The approval of a change that only root asks for, or Signet itself.
     static let unvouched = ChangeApproval(nil as VerifiedPassword?)
 
     /// The approval of a request whose rule demands the password; nil from root, which gives none.
-    init(_ password: VerifiedPassword?) {
+    init(_ password: VerifiedPassword?, foretold: ChangeForecast? = nil) {
         self.password = password
+        self.foretold = foretold
         change = password?.change
     }
 
