@@ -90,26 +90,31 @@ final class PendingConfirmation: AwaitedConfirmation {
 /// stopped in between from using the proof later. What counts is how long the daemon has waited for
 /// it: on a machine that does other things, the question may be there long before the daemon gets
 /// a processor to read it.
-private struct ConfirmationTime {
-    /// How long the daemon waits, and how long after the proof it reads a confirmation at all.
-    private static let (limit, longest) = (Duration.seconds(1), Duration.seconds(10))
-
+struct ConfirmationTime {
+    private let (limit, longest): (Duration, Duration)
     private let clock: Clock
     private let begin: Duration
     private let thread = ThreadNumber()
     private let use: Duration
 
     /// Starts the time; call it on the service's thread, which has no other.
-    init(_ clock: Clock) {
+    ///
+    /// - Parameters:
+    ///   - limit: how long the daemon waits.
+    ///   - longest: how long after the proof it reads a confirmation at all.
+    init(
+        _ clock: Clock, limit: Duration = .seconds(1), longest: Duration = .seconds(10)
+    ) {
         self.clock = clock
+        (self.limit, self.longest) = (limit, longest)
         (begin, use) = (clock.sinceBoot(), thread.use)
     }
 
     /// What is left; zero or less if the time is up.
     var left: Duration {
         let gone = clock.sinceBoot() - begin
-        guard gone >= Self.limit else { return Self.limit - gone }
-        return min(Self.limit - gone + (thread.use - use), Self.longest - gone)
+        guard gone >= limit else { return limit - gone }
+        return min(limit - gone + (thread.use - use), longest - gone)
     }
 }
 
