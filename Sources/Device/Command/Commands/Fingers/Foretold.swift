@@ -56,6 +56,12 @@ protocol EffectWords: SendableMetatype {
     static func members(_ effects: [ChangeEffectAnswer]) -> [(String, JSON)]
 }
 
+extension EffectWords {
+    static func ended(_: [ChangeEffectAnswer]) -> [Text] { [] }
+
+    static func members(_: [ChangeEffectAnswer]) -> [(String, JSON)] { [] }
+}
+
 /// Reads what the daemon foretells, which it does again for each password that is tried.
 struct ForecastReading {
     private let told: ((Foretold) -> Void)?

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
-import JSONFormat
 import LoginMessages
 import LoginProtocol
 
@@ -11,10 +10,6 @@ enum KeyringEffect: EffectWords {
     static let holding: StaticString = "keyring"
 
     static func warnings(_: [ChangeEffectAnswer]) -> [Text] { [KeyringEffectMessages.warning] }
-
-    static func ended(_: [ChangeEffectAnswer]) -> [Text] { [] }
-
-    static func members(_: [ChangeEffectAnswer]) -> [(String, JSON)] { [] }
 }
 
 /// Messages about the keyring and changes of fingers.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
-import JSONFormat
 import LoginMessages
 import LoginProtocol
 
@@ -17,10 +16,6 @@ enum SSHKeyEffect: EffectWords {
                 : SSHKeyEffectMessages.sshKeysWarning(count)
         }
     }
-
-    static func ended(_: [ChangeEffectAnswer]) -> [Text] { [] }
-
-    static func members(_: [ChangeEffectAnswer]) -> [(String, JSON)] { [] }
 }
 
 /// Messages about ssh keys and changes of fingers.

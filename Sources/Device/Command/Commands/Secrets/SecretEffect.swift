@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
-import JSONFormat
 import LoginMessages
 import LoginProtocol
 
@@ -12,10 +11,6 @@ enum SecretEffect: EffectWords {
     static func warnings(_ effects: [ChangeEffectAnswer]) -> [Text] {
         effects.map { SecretEffectMessages.warning($0.count ?? 0) }
     }
-
-    static func ended(_: [ChangeEffectAnswer]) -> [Text] { [] }
-
-    static func members(_: [ChangeEffectAnswer]) -> [(String, JSON)] { [] }
 }
 
 /// Messages about secrets that a change of fingers ends.
