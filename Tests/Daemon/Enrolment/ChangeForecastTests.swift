@@ -58,11 +58,10 @@ extension DaemonTests {
 
         @Test("is what happens: if anything else has come to depend on the fingers, nothing does")
         func refused() throws {
-            for request in changes.dropFirst() {
+            for (index, request) in changes.enumerated() {
                 let client = try fixture.client(.daemon)
                 _ = try foretold(request, client)
-                let name = "more-\(request == changes[1])"
-                #expect(try fixture.client(.daemon).keep([2], name).done != nil)
+                #expect(try fixture.client(.daemon).keep([2], "more-\(index)").done != nil)
                 #expect(try client.ask(.password(Bytes("right".utf8))).reason == .changedMeanwhile)
                 #expect(try fixture.status(of: .daemon).prints == 1)
             }
@@ -72,15 +71,32 @@ extension DaemonTests {
 
         @Test("is what happens: other fingers than were shown are not changed or approved")
         func otherFingers() throws {
-            let requests = changes.dropFirst() + [.enable(account: Self.name)]
-            for (request, finger) in zip(requests, [.leftIndex, .leftThumb, .leftRing] as [Finger])
-            {
+            let requests = changes + [.enable(account: Self.name)]
+            let fingers: [Finger] = [.leftLittle, .leftMiddle, .leftThumb, .leftRing]
+            for (request, finger) in zip(requests, fingers) {
                 let client = try fixture.client(.daemon)
                 _ = try foretold(request, client)
                 #expect(try fixture.enrol(.daemon, finger, as: "two").done != nil)
                 #expect(try client.ask(.password(Bytes("right".utf8))).reason == .changedMeanwhile)
             }
-            #expect(try fixture.status(of: .daemon).prints == 4)
+            #expect(try fixture.status(of: .daemon).prints == 5)
+        }
+
+        @Test("is what happens: an account without fingers, of which it was said, has none")
+        func firstFinger() throws {
+            for request: Request in [
+                .enroll(account: Person.bin.account, finger: .leftIndex, readerID: nil),
+                .enable(account: Person.bin.account),
+            ] {
+                let client = try fixture.client(.bin)
+                try client.send(request)
+                try #require(try client.isAskedPassword(of: Person.bin.account))
+                #expect(try fixture.enrol(.bin, .rightIndex, as: "three").done != nil)
+                #expect(try client.ask(.password(Bytes("right".utf8))).reason == .changedMeanwhile)
+                #expect(try fixture.status(of: .bin).prints == 1)
+                let empty = Request.delete(account: Person.bin.account, finger: nil)
+                #expect(try fixture.ask(empty).done?.prints == 0)
+            }
         }
 
         @Test("is no reason to refuse where something of it has ended meanwhile")

@@ -15,6 +15,17 @@ struct ChangeForecast: Equatable {
     let prints: Set<PrintID>?
     /// What it will do to what is sealed to them.
     let effects: [ChangeEffectAnswer]
+
+    /// Whether these effects were all foretold, each on as many things or more.
+    func covers(_ effects: [ChangeEffectAnswer]) -> Bool {
+        effects.allSatisfy { effect in
+            self.effects.contains {
+                $0.holding == effect.holding && $0.subject == effect.subject
+                    && $0.name == effect.name && $0.stays == effect.stays
+                    && ($0.count ?? 0) >= (effect.count ?? 0)
+            }
+        }
+    }
 }
 
 /// A change of an account's fingers that is only foretold.

@@ -77,7 +77,7 @@ extension Enabling {
             try accounts.adopt(account, because: "enabled")
             guard let foretold = approval.foretold else { return }
             let now = try accounts.kept(account)?.prints.enrolment().identifiers
-            guard now == foretold.prints else { throw .notForetold }
+            guard now ?? [] == foretold.prints else { throw .notForetold }
         }
         let issued = try await issue(account, because: "enabled", client: client)
         // Where nothing could be foretold, the answer tells it.
@@ -104,19 +104,22 @@ extension Enabling {
         _: EnableRequest, account: Account, client: any Client
     ) async throws(Denial) -> ChangeForecast? {
         await templates.openTemplates(of: account)
-        let enrolment = try accounts.reading(account) { () throws(StoreFault) in
-            try accounts.keptIfOwn(account)?.prints.enrolmentIfOpen()
+        let change = ForetoldChange(isAuthorized: client.peer.uid != 0, leavesFinger: true)
+        var enrolment: Enrolment?
+        let forecast = try accounts.reading(account) { () throws(StoreFault) -> ChangeForecast? in
+            guard let kept = try accounts.keptIfOwn(account) else {
+                guard try accounts.keptOfAnyone(account) == nil else { return nil }
+                return ChangeForecast(change: change, prints: [], effects: [])
+            }
+            enrolment = try kept.prints.enrolmentIfOpen()
+            return ChangeForecast(change: change, prints: enrolment?.identifiers, effects: [])
         }
-        guard let enrolment, !enrolment.isEmpty else {
-            await client.send(.of(ChangeForecastAnswer()))
-            return nil
+        if let enrolment, !enrolment.isEmpty {
+            try enrolment.checkWhole()
+            for print in enrolment.answers { await client.send(.print(print)) }
         }
-        try enrolment.checkWhole()
-        for print in enrolment.answers { await client.send(.print(print)) }
         await client.send(.of(ChangeForecastAnswer()))
-        return ChangeForecast(
-            change: ForetoldChange(isAuthorized: client.peer.uid != 0, leavesFinger: true),
-            prints: enrolment.identifiers, effects: [])
+        return forecast
     }
 
     /// Issues a credential for the current fingers and reader contents, for which the user vouches.
@@ -207,7 +210,7 @@ extension Enabling {
         return try accounts.reading(account) {
             guard let kept = try accounts.keptOfAnyone(account) else { throw Denial(.notEnrolled) }
             if let foretold = approval.foretold {
-                guard try foretold.effects.count >= effects(ofDisabling: kept).count else {
+                guard foretold.covers(try effects(ofDisabling: kept)) else {
                     throw StoreFault.notForetold
                 }
             }

@@ -189,6 +189,7 @@ extension Enrolments {
         let reader = try await reader(for: request)
         let end = clock.sinceBoot() + limit
         try checkRoom(account, finger: finger)
+        try changes.check(approval.foretold, of: account)
         // Check this now, so that no finger is scanned for a print that could not be sealed.
         _ = try await accounts.answering(account) { try await templates.sealingKey(of: account) }
         let scans = EnrolmentScans(reader: reader, end: end, interruption: interruption)

@@ -11,12 +11,15 @@ extension FingerChanges {
     /// Finds out what a change of an account's fingers will do.
     ///
     /// A credential that no longer fits the fingers is destroyed, as before a login. Nil if the
-    /// account has no records, or they are those of a former account: nobody is told of those.
+    /// records are, or may be, those of a former account, about which nothing is disclosed.
     func forecast(
         _ change: ForetoldChange, of account: Account
     ) throws(Denial) -> ChangeForecast? {
         try accounts.reading(account) { () throws(StoreFault) in
-            guard let kept = try accounts.keptIfOwn(account) else { return nil }
+            guard let kept = try accounts.keptIfOwn(account) else {
+                guard try accounts.keptOfAnyone(account) == nil else { return nil }
+                return ChangeForecast(change: change, prints: [], effects: [])
+            }
             let enrolment = try kept.prints.enrolmentIfOpen()
             if let enrolment {
                 _ = try credentials.revokeIfUnfit(account, kept: kept, enrolment: enrolment)
@@ -43,10 +46,18 @@ extension FingerChanges {
     ) throws(StoreFault) {
         guard let foretold else { return }
         let now = forecast(foretold.change, of: enrolment, kept: kept)
-        let isForetold = now.effects.allSatisfy { effect in
-            foretold.effects.contains { $0.covers(effect) }
+        guard now.prints == foretold.prints, foretold.covers(now.effects) else {
+            throw .notForetold
         }
-        guard now.prints == foretold.prints, isForetold else { throw .notForetold }
+    }
+
+    /// The same for the fingers as they are now, before anything is asked of the user for a change
+    /// that would be refused.
+    func check(_ foretold: ChangeForecast?, of account: Account) throws(Denial) {
+        try accounts.reading(account) { () throws(StoreFault) in
+            guard let kept = try accounts.keptIfOwn(account) else { return }
+            try check(foretold, of: kept.prints.enrolmentIfOpen(), kept: kept)
+        }
     }
 
     private func forecast(
@@ -62,13 +73,5 @@ extension Enrolment {
     /// Which prints there are, intact or not.
     var identifiers: Set<PrintID> {
         Set(prints.map(\.identifier) + damaged.map(\.identifier))
-    }
-}
-
-extension ChangeEffectAnswer {
-    /// Whether this is the same effect, on as many things or more.
-    fileprivate func covers(_ other: ChangeEffectAnswer) -> Bool {
-        holding == other.holding && subject == other.subject && name == other.name
-            && stays == other.stays && (count ?? 0) >= (other.count ?? 0)
     }
 }
