@@ -82,7 +82,7 @@ extension DaemonTests {
             #expect(try fixture.status(of: .daemon).prints == 5)
         }
 
-        @Test("is what happens: an account without fingers, of which it was said, has none")
+        @Test("is what happens: an account that had no finger then is left as it is if it has one")
         func firstFinger() throws {
             for request: Request in [
                 .enroll(account: Person.bin.account, finger: .leftIndex, readerID: nil),
