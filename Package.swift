@@ -38,19 +38,22 @@ let installed: [LinkerSetting] = [
 
 /// The rows of a table of targets: a name with a colon, and what it depends on, which may go on in
 /// lines of its own. A line with # says what the next one is.
-func rows(_ table: String) -> [(name: String, needs: [Target.Dependency])] {
-    var rows: [(name: String, needs: [Target.Dependency])] = []
+func rows(_ table: String) -> [(name: String, needs: [String])] {
+    var rows: [(name: String, needs: [String])] = []
     for line in table.split(separator: "\n") where !line.hasPrefix("#") {
         for word in line.split(separator: " ") {
             if word.hasSuffix(":") {
                 rows.append((String(word.dropLast()), []))
             } else {
-                rows[rows.count - 1].needs.append(.byName(name: String(word)))
+                rows[rows.count - 1].needs.append(String(word))
             }
         }
     }
     return rows
 }
+
+/// Dependencies on these targets.
+func on(_ names: [String]) -> [Target.Dependency] { names.map { .byName(name: $0) } }
 
 /// The targets of a table, each in the directory of its name, or in that which `others` says.
 func libraries(
@@ -61,7 +64,7 @@ func libraries(
     let listed: Set = ["Command", "CommandProtocol", "Daemon", "FrameSamples"]
     return rows(table).map {
         .target(
-            name: $0.name, dependencies: $0.needs,
+            name: $0.name, dependencies: on($0.needs),
             path: others[$0.name] ?? "\(directory)/\($0.name)",
             swiftSettings: settings, plugins: listed.contains($0.name) ? ["Listing"] : nil)
     }
@@ -74,23 +77,29 @@ func programs(
 ) -> [Target] {
     rows(table).map {
         .executableTarget(
-            name: $0.name, dependencies: $0.needs,
+            name: $0.name, dependencies: on($0.needs),
             path: others[$0.name] ?? "\(directory)/\($0.name)",
             swiftSettings: common, linkerSettings: linker)
     }
 }
 
-/// The tests of a table, each in the directory of what it tests.
-func tests(_ table: String) -> [Target] {
+/// The tests of a table, each in the directory of what it tests: they may import that, what it
+/// imports, and TestSupport, so that a row says only what they need beyond that.
+func tests(of targets: [Target], _ table: String) -> [Target] {
     let others = ["Fingerprints": "Tests/FingerprintsTests", "Support": "Tests/SupportTests"]
     let excluded = [
         "OtherDebian": ["root", "run"], "RelyingParty": ["Fixtures/Judges"],
         "Site": ["Fixtures/browser.py"],
     ]
-    return rows(table).map {
-        .testTarget(
-            name: "\($0.name)Tests", dependencies: $0.needs,
-            path: others[$0.name] ?? "Tests/\($0.name)", exclude: excluded[$0.name] ?? [],
+    return rows(table).map { row in
+        let tested = targets.filter { $0.name == row.name }
+        let imported = tested.flatMap(\.dependencies).compactMap { dependency in
+            if case .byNameItem(let name, _) = dependency { name } else { nil }
+        }
+        let all = Set(tested.map(\.name) + imported + ["TestSupport"] + row.needs)
+        return .testTarget(
+            name: "\(row.name)Tests", dependencies: on(all.sorted()),
+            path: others[row.name] ?? "Tests/\(row.name)", exclude: excluded[row.name] ?? [],
             swiftSettings: common)
     }
 }
@@ -334,71 +343,40 @@ let testPrograms = programs(
     """)
 
 let testTargets = tests(
+    of: shared(common) + sshProvider(common, linker: []) + device + systemAndServer,
     """
-    LoginProtocol: CommandProtocol Domain FrameSamples LoginProtocol TestSupport
-    SSHProtocol: CommandProtocol Domain FrameSamples LoginProtocol SSHProtocol TestSupport
-    SSHAgentProtocol: SignedFormats SSHAgentProtocol TestSupport
-    SSHAgentProcess: CommandProtocol Configuration Crypto Domain LoginProtocol Posix SignedFormats
-        SSHAgentProcess SSHAgentProtocol SSHProtocol TestSupport signet-agent
-    SSHProvider: CommandProtocol Domain FrameSamples LoginMessages LoginProtocol Posix
-        SignedFormats SSHProtocol SSHProvider TestSupport
-    CommandProtocol: CommandProtocol Domain FrameSamples LoginProtocol TestSupport
-    DesktopInterface: CommandProtocol DesktopInterface Domain LoginProtocol TestSupport
-    DesktopClient: DesktopClient
-    Domain: Domain SignedFormats TestSupport
-    SignedFormats: Domain SignedFormats TestSupport
-    LoginMessages: ArgumentSyntax CommandMessages CommandProtocol Domain LoginMessages
-        LoginProtocol TestSupport
-    Configuration: Configuration
-    Authorization: Authorization Configuration Domain LoginProtocol
-    Posix: Posix TestSupport
-    Crypto: Crypto Posix SignedFormats TestSupport
-    Systemd: Posix Systemd TestScopes
-    MainContext: MainContext Posix
-    DBus: CTestSupport DBus MainContext Posix TestSupport
-    FingerprintReader: CommandProtocol CTestSupport FingerprintReader LoginProtocol MainContext
-        ReaderProtocol TestSupport
-    ReaderProtocol: CommandProtocol LoginProtocol ReaderProtocol TestSupport
-    ReaderProcess: CommandProtocol LoginProtocol Posix ReaderProtocol TestSupport signet-reader
-        testreader
-    PasswordCheck: PasswordCheck TestScopes TestSupport verify-password
-    TPM: Crypto Posix TestSupport TPM TPMStructures
-    TPMStructures: Crypto Posix TestSupport TPMStructures
-    Sealing: CommandMessages Crypto Domain Gate LoginMessages Posix Sealing SignedFormats
-        StateSupport TestSupport TPMStructures
-    State: Authorization CommandMessages CommandProtocol Crypto Doctor Domain Gate LoginMessages
-        LoginProtocol Posix Sealing SignedFormats State StateSupport TestSupport
-    Daemon: Authorization Command CommandMessages CommandProtocol Configuration Crypto Daemon DBus
-        DesktopInterface DesktopProcess Domain Gate LoginMessages LoginProtocol MainContext Posix
-        ReaderProtocol Relay RelyingPartySupport Sealing SignedFormats SSHProtocol State
-        StateSupport Systemd TestScopes TestSupport fprintd-client signet-relay signet-server
-        testfixture testreader
-    Gate: CommandMessages CommandProtocol Configuration Domain Gate LoginMessages LoginProtocol
-        MainContext Posix Systemd TestSupport
-    Doctor: CommandMessages CommandProtocol Configuration Doctor Domain LoginMessages
-        LoginProtocol Posix TestSupport
-    ArgumentSyntax: ArgumentSyntax Generators LoginMessages TestSupport generate
-    Command: ArgumentSyntax CatalogueFiles Command CommandMessages CommandProtocol Configuration
-        Crypto Doctor Domain Generators LoginMessages LoginProtocol ModuleOptions Posix
-        SignedFormats SSHProtocol TestSupport signet
-    PAMModule: CommandProtocol Crypto Domain LoginProtocol ModuleOptions ModuleVerifier
-        PAMModuleProbe Posix SignedFormats TestSupport
-    HTTPServer: HTTPClient HTTPServer Posix TestScopes TestSupport
-    SQL: Posix SQL SQLSupport TestSupport database-writer
-    Relay: CommandProtocol Crypto Domain HTTPClient HTTPServer LoginProtocol Posix Relay
-        RelyingPartySupport SignedFormats TestSupport signet-relay signet-server
-    RelyingParty: ArgumentSyntax Configuration Crypto Domain HTTPClient HTTPServer JSONFormat
-        ModuleOptions Posix RelyingParty ServerAPI SignedFormats SQL SQLSupport TestSupport TPM
-        TPMStructures signet-server
-    Site: Crypto Domain HTTPClient HTTPServer JSONFormat Posix RelyingPartySupport SignedFormats
-        Site TestSupport signet-server signet-site
-    JSONFormat: JSONFormat
-    OtherDebian: TestSupport
+    # Those that need no more than what they test.
+    Authorization: Configuration: Crypto: DesktopClient: DesktopInterface: Doctor: Gate: JSONFormat:
+    MainContext: OtherDebian: Posix: SSHAgentProtocol: SignedFormats: Support: TPM: TPMStructures:
+    ArgumentSyntax: Generators generate
+    Command: Generators ModuleOptions signet
+    CommandProtocol: FrameSamples
+    DBus: CTestSupport
+    Daemon: Command DesktopInterface DesktopProcess Relay RelyingPartySupport StateSupport TestScopes
+        fprintd-client signet-relay signet-server testfixture testreader
+    Domain: SignedFormats
+    FingerprintReader: CTestSupport CommandProtocol
     Fingerprints: Fingerprints
-    Support: TestSupport
-    System: CommandProtocol Domain Fingerprints LoginProtocol Posix RelyingPartySupport
-        TestSupport signet signet-agent signet-relay signet-server testfixture testreader
-        verify-password
+    HTTPServer: HTTPClient TestScopes
+    LoginMessages: ArgumentSyntax CommandMessages CommandProtocol
+    LoginProtocol: CommandProtocol FrameSamples
+    PAMModule: CommandProtocol Crypto Domain LoginProtocol ModuleOptions ModuleVerifier
+        PAMModuleProbe Posix SignedFormats
+    PasswordCheck: TestScopes verify-password
+    ReaderProcess: CommandProtocol LoginProtocol signet-reader testreader
+    ReaderProtocol: CommandProtocol
+    Relay: Crypto HTTPServer RelyingPartySupport signet-relay signet-server
+    RelyingParty: ModuleOptions SQLSupport TPM signet-server
+    SQL: SQLSupport database-writer
+    SSHAgentProcess: signet-agent
+    SSHProtocol: CommandProtocol FrameSamples
+    SSHProvider: CommandProtocol FrameSamples Posix
+    Sealing: CommandMessages LoginMessages StateSupport
+    Site: Domain RelyingPartySupport signet-server signet-site
+    State: CommandMessages Doctor Gate LoginMessages StateSupport
+    System: CommandProtocol Domain Fingerprints LoginProtocol Posix RelyingPartySupport signet
+        signet-agent signet-relay signet-server testfixture testreader verify-password
+    Systemd: TestScopes
     """)
 
 /// Those that are compiled in another way.
