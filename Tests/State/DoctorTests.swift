@@ -134,6 +134,7 @@ struct DoctorTests {
         machine.uid = 0
         machine.isClockKept = true
         machine.journal = { _ in .failed }
+        machine.unitState = { _ in .failed }
         machine.nameService.account = { $0 == StateFixture.uid ? "alice" : nil }
         return machine.examine { DaemonView(.absent) }
             .map { "\($0.code) \(String(decoding: $0.subject, as: UTF8.self))" }

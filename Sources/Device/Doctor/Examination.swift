@@ -2,6 +2,7 @@
 import CommandMessages
 import Configuration
 import LoginProtocol
+import Posix
 
 // The order of the doctor's checks. Nothing here changes the machine; whatever the daemon has to be
 // asked comes last.
@@ -37,7 +38,9 @@ extension Machine {
         findings += ServiceChecks(files: files).socketFindings()
 
         let view = ask()
-        findings += ServiceChecks(files: files).daemonFindings(view, version: version)
+        findings += ServiceChecks(files: files).daemonFindings(view, version: version) {
+            unitState("signetd.service") == .said(Array("activating\n".utf8))
+        }
         findings += settings.daemonFindings(view)
         findings += AccountCheck(view: view).findings()
         findings += ReaderCheck(files: files).daemonFindings(view)

@@ -25,6 +25,13 @@ package struct Machine: Sendable {
             "/usr/bin/journalctl", arguments: arguments, cap: 1 << 20, within: .milliseconds(400))
     }
 
+    /// Asks systemd for the state of a unit, such as `activating`; `failed` without systemd.
+    package var unitState: @Sendable (String) -> ChildAnswer = { unit in
+        ChildOutput.of(
+            "/usr/bin/systemctl", arguments: ["show", "--property=ActiveState", "--value", unit],
+            cap: 64, within: .seconds(10))
+    }
+
     /// The machine that this program runs on.
     package init() {}
 

@@ -23,6 +23,7 @@ struct Bare {
         machine.now = 1_795_195_440
         machine.isClockKept = true
         machine.journal = { _ in .failed }
+        machine.unitState = { _ in .failed }
         machine.nameService.account = { $0 == 1_000 ? "alice" : nil }
         machine.nameService.isAccount = { ["root", "alice"].contains($0) }
         machine.nameService.isGroup = { ["root", "staff"].contains($0) }
@@ -301,6 +302,25 @@ struct MachineTests {
         let bare = try Bare()
         try bare.write("etc/signet/signet.conf", "[touch]\ntimeuot = 1s\n")
         #expect(bare.codes() == ["configuration-refused"])
+    }
+
+    @Test(
+        "a silent service that systemd is still starting is no fault",
+        arguments: [
+            ChildAnswer.said(Array("activating\n".utf8)), .said(Array("active\n".utf8)),
+            .said([]), .failed, .unfinished,
+        ])
+    func starting(state: ChildAnswer) throws {
+        var machine = try Bare().machine
+        machine.unitState = { $0 == "signetd.service" ? state : .failed }
+        let found = machine.examine { DaemonView(.silent("it does not answer")) }
+            .filter { $0.code.hasPrefix("service-") }
+        let isStarting = state == .said(Array("activating\n".utf8))
+        #expect(found.map(\.code) == [isStarting ? "service-starting" : "service-silent"])
+        #expect(found.first?.level == (isStarting ? .warning : .fault))
+        // Whoever answers is not asked about.
+        #expect(
+            machine.examine { DaemonView(.answers) }.allSatisfy { !$0.code.hasPrefix("service-") })
     }
 
     @Test(

@@ -38,13 +38,19 @@ struct ServiceChecks {
 
     /// Findings on the daemon's identity and version.
     ///
-    /// - Parameter version: The version of the program that examines.
-    func daemonFindings(_ view: DaemonView, version: Bytes) -> [Finding] {
+    /// - Parameters:
+    ///   - version: the version of the program that examines.
+    ///   - isStarting: whether systemd is still starting the daemon, which is asked if it does not
+    ///     answer.
+    func daemonFindings(
+        _ view: DaemonView, version: Bytes, isStarting: () -> Bool
+    ) -> [Finding] {
         var findings: [Finding] = []
         switch view.reach {
         case .answers, .absent: break
         case .foreign(let uid): findings.append(Self.foreign(uid: uid))
-        case .silent(let reason): findings.append(Self.silent(reason))
+        case .silent(let reason):
+            findings.append(isStarting() ? Self.starting(reason) : Self.silent(reason))
         }
         if let running = view.version, running != version {
             findings.append(Self.otherVersion(running, expected: version))
@@ -104,14 +110,23 @@ extension ServiceChecks {
         Finding(
             "service-silent", level: .fault, area: .service, subject: "signetd".bytes,
             what: reason,
-            why: """
-                only passwords work. A service that 'systemctl status signetd' shows as activating is \
-                still starting: wait for it
-                """,
+            why: "only passwords work",
             mend: """
                 [ "$(systemctl is-active signetd)" = activating ] || \
                 systemctl restart signetd.socket signetd.service
                 """)
+    }
+
+    /// The daemon does not answer, because it has not started yet.
+    private static func starting(_ reason: Text) -> Finding {
+        Finding(
+            "service-starting", level: .warning, area: .service, subject: "signetd".bytes,
+            what: "the service is still starting: \(reason)",
+            why: """
+                only passwords work until it has started, which can take a minute or more on a busy \
+                machine
+                """,
+            mend: "systemctl status signetd")
     }
 
     /// The daemon has another version.
