@@ -89,6 +89,8 @@ package final class DaemonClient: Sendable {
                 answers.append(answer)
                 switch answer {
                 case .notice(let notice): try tell(notice)
+                // A part of what is reported.
+                case .signingKey where request.content is StatusRequest: break
                 case .assertion, .confirmed, .denial, .done, .status, .serverEnabled, .token,
                     .signed,
                     .signingKey, .authorization, .decided:

@@ -27,12 +27,10 @@ let sampleSigningKey = SigningKeyAnswer(
     since: 1_795_195_440, state: .good, vault: Bytes("file".utf8), credential: .sample(0..<16),
     publicKey: PublicKeyPoint(random: [4] + Bytes(0..<64)))
 
-/// What is answered to `signet status` last, of an account without keys for others.
-let noKeys: [[DaemonStep]] = [
-    answering(.done(DoneAnswer())), answering(.denial(Denial(.noSigningKey))),
-]
+/// One connection that answers one request with these answers.
+func answering(_ answers: Answer...) -> [DaemonStep] { answering(answers) }
 
 /// One connection that answers one request with these answers.
-func answering(_ answers: Answer...) -> [DaemonStep] {
+func answering(_ answers: [Answer]) -> [DaemonStep] {
     [.receive] + answers.map { .send($0) }
 }

@@ -15,12 +15,9 @@ private let status = ["status", "--account", "alice"]
 private func run(_ language: String, _ words: [String] = status) throws -> Run {
     let scratch = try Scratch()
     let catalogue = try #require(Catalogue(CatalogueFile.compiled(language)))
-    let scripts: [[DaemonStep]] = [
-        answering(.status(sampleStatus)),
-        [.receive, .send(.reader(sampleReader)), .send(.done(DoneAnswer()))],
-    ]
+    let scripts = [answering(.reader(sampleReader), .status(sampleStatus))]
     try scratch.writeModule()
-    return try signet(words, scripts + noKeys, in: scratch) { $0.catalogue = catalogue }
+    return try signet(words, scripts, in: scratch) { $0.catalogue = catalogue }
 }
 
 /// Runs what asks no daemon, in a language.

@@ -35,6 +35,13 @@ struct HoldingsTests {
             Self.told.append("effects")
             return [ChangeEffectAnswer("planted", count: 3)]
         }
+        func show(
+            _: Holder, for _: Enrolment, credential _: CredentialFileState,
+            in report: inout AccountReport
+        ) {
+            Self.told.append("show")
+            report.parts.append(.done(DoneAnswer(prints: 3)))
+        }
         func report(_ change: (before: Int, after: Int), in done: inout DoneAnswer) {
             Self.told.append("report")
             done.printsLeft = UInt8(change.before + change.after)
@@ -55,6 +62,10 @@ struct HoldingsTests {
         func effects(
             of _: ForetoldChange, on _: AccountState, fitting _: EnrolmentState?
         ) -> [ChangeEffectAnswer] { [] }
+        func show(
+            _: Holder, for _: Enrolment, credential _: CredentialFileState,
+            in _: inout AccountReport
+        ) {}
         func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
     }
 
@@ -74,6 +85,10 @@ struct HoldingsTests {
         func effects(
             of _: ForetoldChange, on _: AccountState, fitting _: EnrolmentState?
         ) throws(StoreFault) -> [ChangeEffectAnswer] { throw .changedMeanwhile }
+        func show(
+            _: Holder, for _: Enrolment, credential _: CredentialFileState,
+            in _: inout AccountReport
+        ) throws(StoreFault) { throw .changedMeanwhile }
         func report(_ change: (before: Int, after: Int), in done: inout DoneAnswer) {
             #expect(change == (0, 0))
         }
@@ -147,7 +162,8 @@ struct HoldingsTests {
         holdings.report(holder.kept, fitting: fingers.state, in: &done)
         let change = ForetoldChange(isAuthorized: true, leavesFinger: true)
         let effects = holdings.effects(of: change, on: holder.kept, fitting: fingers.state)
-        let told = ["prepare", "settle", "revoke", "move", "count", "report", "effects"]
+        #expect(try shown(by: holdings, holder).parts == [.done(DoneAnswer(prints: 3))])
+        let told = ["prepare", "settle", "revoke", "move", "count", "report", "effects", "show"]
         #expect(Planted.told == told)
         #expect(done.printsLeft == 6)
         #expect(effects == [ChangeEffectAnswer("planted", count: 3)])
@@ -169,7 +185,20 @@ struct HoldingsTests {
         let change = ForetoldChange(isAuthorized: true, leavesFinger: true)
         let effects = holdings.effects(of: change, on: holder.kept, fitting: fingers.state)
         #expect(effects == [ChangeEffectAnswer("planted", count: 3)])
+        #expect(throws: StoreFault.changedMeanwhile) { try shown(by: holdings, holder) }
         #expect(Planted.told == ["prepare", "settle", "revoke", "count", "report", "effects"])
+    }
+
+    /// What the holder's status shows of these kinds.
+    @ServiceActor
+    private func shown(by holdings: Holdings, _ holder: Holder) throws -> AccountReport {
+        var report = AccountReport(
+            status: StatusAnswer(
+                account: "alice", prints: 0, damaged: 0, state: .none, generation: 0, lock: .open,
+                program: [], vault: [], device: .sample(0..<16)))
+        try holdings.show(
+            holder, for: try holder.kept.prints.enrolment(), credential: .none, in: &report)
+        return report
     }
 
     @Test("stands still for a change of an account's fingers, which begins once and ends")

@@ -104,6 +104,8 @@ extension DaemonTests {
             #expect((status.state == .valid) == !plant.endsLogin)
             #expect((status.refusal == nil) == !plant.endsLogin)
             #expect(try fixture.servers() == [plant.revokes ? .invalidated : .good])
+            #expect(try fixture.statusParts(of: .daemon) == listed())
+            #expect(!status.serversUnknown && !status.readersUnknown)
             guard plant.endsLogin else {
                 #expect(try fixture.login(.daemon, with: "one").assertion != nil)
                 return
@@ -116,6 +118,20 @@ extension DaemonTests {
             let after = try fixture.status(of: .daemon)
             #expect(after.cause == denied.cause && after.since != nil)
             #expect(Layout.entries(of: fixture.state + "/keys").contains("1.off"))
+        }
+
+        /// The answers to the requests that a status combines.
+        private func listed() throws -> [Answer] {
+            var items: [Answer] = []
+            for request in [
+                Request.serverList(account: Self.name), .signingKey(account: Self.name), .readers,
+                .list(account: Self.name),
+            ] {
+                let client = try fixture.client()
+                try client.send(request)
+                items += try client.rest().filter { $0.done == nil && $0.denial == nil }
+            }
+            return items
         }
 
         @Test("reports a changed password, and the next login drops the stored one and says so")

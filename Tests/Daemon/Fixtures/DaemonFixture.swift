@@ -110,6 +110,13 @@ final class DaemonFixture {
         try #require(try ask(.status(account: person.account)).status)
     }
 
+    /// What is sent before a status.
+    func statusParts(of person: Person) throws -> [Answer] {
+        let client = try client()
+        try client.send(.status(account: person.account))
+        return try client.rest().dropLast()
+    }
+
     /// What is left of the daemon's threads now.
     var threads: Int { Layout.entries(of: "/proc/\(program.pid)/task").count }
 

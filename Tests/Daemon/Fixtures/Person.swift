@@ -60,6 +60,7 @@ extension Answer {
         if case .assertion(let assertion) = self { assertion } else { nil }
     }
     var done: DoneAnswer? { if case .done(let done) = self { done } else { nil } }
+    var reader: ReaderAnswer? { if case .reader(let reader) = self { reader } else { nil } }
     var event: EventAnswer? { if case .event(let event) = self { event } else { nil } }
     var status: StatusAnswer? { if case .status(let status) = self { status } else { nil } }
 }

@@ -95,5 +95,79 @@ extension DaemonTests {
             }
             #expect(sealed == [.rightIndex], "what the key was sealed to")
         }
+
+        @Test("with what is known of an account without fingers, which is its readers")
+        func empty() throws {
+            let fixture = try DaemonFixture([.text])
+            let parts = try fixture.statusParts(of: .daemon)
+            #expect(parts.count == 1 && parts.first?.reader != nil, "\(parts)")
+            let status = try fixture.status(of: .daemon)
+            #expect(!status.serversUnknown && !status.readersUnknown)
+        }
+
+        @Test(
+            "that tells a new owner of the uid nothing of the former account's fingers and keys",
+            arguments: [Person.daemon, .root])
+        func former(asking person: Person) throws {
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            #expect(
+                try fixture.touchEach(.signingEnable(account: Self.name), with: "one").signingKey
+                    != nil)
+            let record = fixture.file("account", of: .daemon)
+            let text = try String(decoding: Layout.read(record), as: UTF8.self)
+            try DaemonFixture.write(
+                text.replacing("name: daemon", with: "name: former"), to: record, mode: 0o600)
+            let client = try fixture.client(person)
+            try client.send(.status(account: Self.name))
+            let answers = try client.rest()
+            #expect(answers.count == 2 && answers.first?.reader != nil, "\(answers)")
+            let status = try #require(answers.last?.status)
+            #expect(status.cause == .accountReplaced && status.prints == 0)
+            #expect(status.serversUnknown && status.secrets == nil && status.generation == 0)
+        }
+
+        @Test("with readers and all that can be known while a vault keeps the fingers closed")
+        func closed() throws {
+            let tpm = try SoftwareTPM()
+            let fixture = try DaemonFixture.onTPM(tpm.tcti)
+            try fixture.restart { try tpm.stop() }
+            let parts = try fixture.statusParts(of: .daemon)
+            #expect(parts.count == 1 && parts.first?.reader != nil, "\(parts)")
+            let status = try fixture.status(of: .daemon)
+            #expect(status.closed != nil && status.prints == 1 && status.serversUnknown)
+        }
+
+        @Test("with fingers and keys although the process of the readers does not answer")
+        func silentReaders() throws {
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            #expect(
+                try fixture.touchEach(.signingEnable(account: Self.name), with: "one").signingKey
+                    != nil)
+            try fixture.killReaders(by: SIGSTOP)
+            let client = try fixture.client()
+            try client.send(.status(account: Self.name))
+            let answers = try client.rest()
+            // The daemon may have ended it itself.
+            _ = try? fixture.killReaders()
+            #expect(answers.count == 3 && answers.first?.signingKey != nil, "\(answers)")
+            guard answers.count == 3, case .print(let print) = answers[1] else { return }
+            #expect(print.intact && print.state == nil, "where it can be used is not known")
+            let status = try #require(answers[2].status)
+            #expect(status.readersUnknown && !status.serversUnknown)
+            #expect(status.refusal?.reason == .readerFailed && status.prints == 1)
+        }
+
+        @Test("with the rest although the keys for servers cannot be read")
+        func unreadable() throws {
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            try DaemonFixture.write([1], to: fixture.file("servers", of: .daemon))
+            let parts = try fixture.statusParts(of: .daemon)
+            #expect(parts.count == 2, "\(parts)")
+            let status = try fixture.status(of: .daemon)
+            #expect(status.serversUnknown && status.prints == 1 && status.state == .valid)
+        }
     }
 }

@@ -67,7 +67,8 @@ package enum ReportFrames: RequestFamily {
         full.keptOut = Bytes("login.accounts".utf8)
         full.refusal = Denial(.vaultUnavailable, subject: Bytes("there is no usable TPM".utf8))
         full.elsewhere = Denial(.notAtMachine, subject: Bytes("no session".utf8))
-        full.unusable = 3
+        full.readersUnknown = true
+        full.serversUnknown = true
         return full
     }
 }

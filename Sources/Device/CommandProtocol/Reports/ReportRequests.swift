@@ -3,6 +3,9 @@ import Domain
 import LoginProtocol
 
 /// Reports the account's status.
+///
+/// It is answered by `server` for each registration, `signingKey` if there is one, `reader` for each
+/// reader and `print` for each finger, then `status`.
 package struct StatusRequest: PlainAccountRequest {
     package static let verb = Verb(8, name: "status")
     package static let rule = VerbRule(.rootOrAccount)
@@ -85,8 +88,11 @@ package struct StatusAnswer: Equatable, Sendable {
     /// Why no touch is accepted in the place from which root asks, which then is not part of the
     /// judgement; nil if it is.
     package var elsewhere: Denial?
-    /// The number of intact prints that no finger can match now; see `PrintAnswer.state`.
-    package var unusable: UInt8 = 0
+    /// Whether the readers are unknown, because the reader process failed or did not answer.
+    package var readersUnknown = false
+    /// Whether the keys for servers and the signing key are unknown, because they could not be read
+    /// or are a former account's.
+    package var serversUnknown = false
 
     /// Creates an answer.
     package init(
@@ -138,7 +144,8 @@ package struct StatusAnswer: Equatable, Sendable {
         try frame.put(.keyringState, number: keyring.rawValue)
         try frame.put(.elsewhere, numberIfPresent: elsewhere?.reason.rawValue)
         try frame.put(.elsewhereDetail, ifPresent: elsewhere?.subject)
-        try frame.put(.unusable, number: unusable)
+        try frame.put(.readersUnknown, ifSet: readersUnknown)
+        try frame.put(.serversUnknown, ifSet: serversUnknown)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
@@ -175,7 +182,8 @@ package struct StatusAnswer: Equatable, Sendable {
         let detail = try frame.bytesIfPresent(.elsewhereDetail)
         guard elsewhere != nil || detail == nil else { throw .malformedValue }
         self.elsewhere = elsewhere.map { Denial($0, subject: detail) }
-        unusable = try frame.number(.unusable)
+        readersUnknown = try frame.isSet(.readersUnknown)
+        serversUnknown = try frame.isSet(.serversUnknown)
     }
 }
 
@@ -327,5 +335,6 @@ extension Field {
     package static var granted: Field { Field(61, size: 1) }
     package static var elsewhere: Field { Field(220, size: 1) }
     package static var elsewhereDetail: Field { Field(221, size: 0...Limit.text) }
-    package static var unusable: Field { Field(222, size: 1) }
+    package static var readersUnknown: Field { Field(222, size: 1) }
+    package static var serversUnknown: Field { Field(225, size: 1) }
 }

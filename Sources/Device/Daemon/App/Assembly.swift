@@ -129,8 +129,7 @@ struct Assembly {
             credentials: credentials, keys: keys)
         let servers = Servers(
             journal: journal, relay: relay, removals: removals, state: state, accounts: accounts,
-            credentials: credentials, underWay: underWay, keys: keys,
-            attestations: attestations,
+            credentials: credentials, underWay: underWay, keys: keys, attestations: attestations,
             sessionTokens: sessionTokens, guards: guards, confirmations: confirmations)
         let serverLogins = ServerLogins(
             boot: boot, clock: clock, journal: journal, relay: relay, state: state,
@@ -138,14 +137,13 @@ struct Assembly {
             touches: touches)
         let macTokens = DeviceMACTokens(
             clock: clock, journal: journal, relay: relay, removals: removals, accounts: accounts,
-            credentials: credentials, keys: keys, guards: guards, touches: touches)
+            keys: keys, guards: guards, touches: touches)
         let operations = OperationApprovals(
             clock: clock, relay: relay, accounts: accounts, macTokens: macTokens, keys: keys,
             guards: guards, confirmations: confirmations)
         let sessions = ServerSessions(relay: relay, keys: keys, reading: operations)
         let fileSigning = FileSigning(
-            journal: journal, accounts: accounts, credentials: credentials, keys: keys,
-            guards: guards, touches: touches)
+            journal: journal, accounts: accounts, keys: keys, guards: guards, touches: touches)
         pendingRemovals = PendingRemovals(
             removals: removals, state: state, macTokens: macTokens, servers: servers)
         let pendingChanges = PendingFingerChanges()
@@ -159,9 +157,10 @@ struct Assembly {
             journal: journal, state: state, accounts: accounts, guards: guards)
         let reports = Reports(
             configurationFault: inForce.fault, journal: journal, readers: readers,
-            settings: settings, state: state, vaults: vaults, watchers: watchers,
-            accounts: accounts, credentials: credentials, holdings: holdings,
-            policy: policy, refusedAttempts: refusedAttempts, guards: guards)
+            removals: removals, settings: settings, state: state, vaults: vaults,
+            watchers: watchers,
+            accounts: accounts, holdings: holdings, policy: policy,
+            refusedAttempts: refusedAttempts, guards: guards)
         let parts = Collaborators(
             clock: clock, gate: gate, journal: journal, queue: queue, readers: readers,
             settings: settings, state: state, vaults: vaults, accounts: accounts,

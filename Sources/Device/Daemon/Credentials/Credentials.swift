@@ -254,25 +254,4 @@ extension Credentials {
         // Another request has replaced the credential, and this one was not judged.
         if let denial, denial.reason != .invalidated { throw .changedMeanwhile }
     }
-
-    /// Returns an account's keys for servers and its signing key, as lists show them.
-    ///
-    /// A key that no longer fits the fingers appears as invalidated, and so do all keys if the
-    /// credential is unfit. Keys whose registration is in progress are left out. Changes nothing.
-    func shownKeys(of account: Account) async throws(Denial) -> [ServerKey] {
-        await templates.openTemplates(of: account)
-        return try accounts.reading(account) { () throws(StoreFault) in
-            guard let kept = try accounts.kept(account) else { return [] }
-            let enrolment = try kept.prints.enrolment()
-            let isRevoked =
-                switch try kept.credential.judgement(on: enrolment) {
-                case .unfit: true
-                case .none, .issued, .disabled, .destroyed, .damaged: false
-                }
-            return try kept.servers.all().compactMap { key in
-                if key.state == .proving, holdings.isRegistering(key) { return nil }
-                return key.shown(fitting: isRevoked ? nil : enrolment.state)
-            }
-        }
-    }
 }

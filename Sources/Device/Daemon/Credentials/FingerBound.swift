@@ -10,7 +10,7 @@ import State
 /// Something of an account that opens only to its fingers: one type a kind.
 ///
 /// The build lists every type of this protocol, and `Holdings` walks the list whenever an account's
-/// fingers or its credential change. A new kind is therefore reached by each walk once its type
+/// fingers or its credential change, and when its status is asked for. A new kind is therefore reached by each walk once its type
 /// exists, and no other file names it. What a kind stores lies below the account's directory, which
 /// recovery and deletion walk by themselves.
 ///
@@ -54,6 +54,13 @@ protocol FingerBound: SendableMetatype {
         of change: ForetoldChange, on kept: AccountState, fitting fingers: EnrolmentState?
     ) throws(StoreFault) -> [ChangeEffectAnswer]
 
+    /// Shows in the account's status what there is of it, with the credential's judgement on these
+    /// fingers. Changes nothing. Throws where the status cannot be given without it.
+    func show(
+        _ holder: Holder, for fingers: Enrolment, credential: CredentialFileState,
+        in report: inout AccountReport
+    ) throws(StoreFault)
+
     /// States in the answer to a change of fingers how many opened before it, and do so after it.
     func report(_ change: (before: Int, after: Int), in done: inout DoneAnswer)
 }
@@ -75,6 +82,12 @@ enum Ending: Int {
 struct Holder {
     let account: Account
     let kept: AccountState
+}
+
+/// An account's status, and what is sent before it.
+struct AccountReport {
+    var status: StatusAnswer
+    var parts: [Answer] = []
 }
 
 /// A change of an account's fingers, before it takes effect.

@@ -31,9 +31,6 @@ extension Holdings {
     /// Marks a change as ended, whatever its outcome.
     func end(_ account: Account) { parts.underWay.end(account) }
 
-    /// Whether a registration with this key is in progress.
-    func isRegistering(_ key: ServerKey) -> Bool { parts.underWay.includes(key) }
-
     /// Prepares all kinds for a change of fingers, which has not taken effect.
     func prepare(_ change: ChangeOfFingers, of holder: Holder) async throws(StoreFault) {
         for kind in kinds { try await kind.prepare(change, of: holder) }
@@ -91,6 +88,16 @@ extension Holdings {
                 parts.journal.fault(error.description)
                 return []
             }
+        }
+    }
+
+    /// Shows each kind in the account's status.
+    func show(
+        _ holder: Holder, for fingers: Enrolment, credential: CredentialFileState,
+        in report: inout AccountReport
+    ) throws(StoreFault) {
+        for kind in kinds {
+            try kind.show(holder, for: fingers, credential: credential, in: &report)
         }
     }
 

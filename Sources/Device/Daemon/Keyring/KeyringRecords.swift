@@ -72,6 +72,15 @@ extension KeyringRecords {
         return try count(kept, fitting: fingers) > 0 ? [ChangeEffectAnswer("keyring")] : []
     }
 
+    func show(
+        _ holder: Holder, for fingers: Enrolment, credential _: CredentialFileState,
+        in report: inout AccountReport
+    ) throws(StoreFault) {
+        report.status.keyring = try keyringJudgement(
+            holder.account, kept: holder.kept, enrolment: fingers
+        ).onTheWire
+    }
+
     /// What has become of it depends on the password that was given; see `Keyring.settleKeyring`.
     func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
 }

@@ -24,12 +24,12 @@ final class Reports {
     let configurationFault: ConfigurationFault?
     let journal: DecisionJournal
     let readers: ReaderPool
+    let removals: RemovalRounds
     let settings: Configuration
     let state: StateDirectory
     let vaults: Vaults
     let watchers: Watchers
     let accounts: Accounts
-    let credentials: Credentials
     let holdings: Holdings
     let policy: LoginPolicy
     let refusedAttempts: RefusedAttempts
@@ -37,19 +37,20 @@ final class Reports {
 
     init(
         configurationFault: ConfigurationFault?, journal: DecisionJournal, readers: ReaderPool,
-        settings: Configuration, state: StateDirectory, vaults: Vaults, watchers: Watchers,
-        accounts: Accounts, credentials: Credentials, holdings: Holdings,
+        removals: RemovalRounds, settings: Configuration, state: StateDirectory, vaults: Vaults,
+        watchers: Watchers,
+        accounts: Accounts, holdings: Holdings,
         policy: LoginPolicy, refusedAttempts: RefusedAttempts, guards: TouchGuards
     ) {
         self.configurationFault = configurationFault
         self.journal = journal
         self.readers = readers
+        self.removals = removals
         self.settings = settings
         self.state = state
         self.vaults = vaults
         self.watchers = watchers
         self.accounts = accounts
-        self.credentials = credentials
         self.holdings = holdings
         self.policy = policy
         self.refusedAttempts = refusedAttempts
@@ -70,7 +71,8 @@ extension Reports {
     /// How long to wait for the reader process; less than a client waits for an answer.
     private static let patience = Duration.seconds(4)
 
-    /// Reports the state of an account, including why a login would be refused now.
+    /// Reports the state of an account with its fingers, its keys and this machine's readers,
+    /// including why a login would be refused now.
     ///
     /// If the prints cannot be opened, it reports that, and the rest as far as it is known without
     /// them. The reason for a refusal is that of the first guard that a login of this client would
@@ -78,16 +80,50 @@ extension Reports {
     func status(
         _: StatusRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
-        var status = try accounts.reading(account) { () throws(StoreFault) in
-            var status = StatusAnswer(
+        var (report, enrolment) = try recorded(account)
+        let verdict = await unlessLate(Self.patience) { [self] in
+            await guards.verdict(on: account, client: client)
+        }
+        report.status.refusal = verdict.map(\.refusal) ?? Denial(of: .processEnded)
+        // A key may not open although its record says that it fits.
+        if let cause = report.status.refusal?.cause {
+            report.status.cause = report.status.cause ?? cause
+        }
+        report.status.elsewhere = verdict?.elsewhere
+        // There is no key: show the vault in which the next one would be created.
+        if report.status.vault.isEmpty { report.status.vault = await vaults.chosen().name }
+        // As for a list of servers: what they have not been told yet is tried again.
+        defer { removals.want() }
+        for part in report.parts { await client.send(part) }
+        let readers = await readerAnswers()
+        switch readers {
+        case .success(let answers):
+            for answer in answers { await client.send(.reader(answer)) }
+        case .failure(let fault): report.status.readersUnknown = fault != .noReader
+        }
+        if let enrolment {
+            // Readers that do not answer are not asked again.
+            let places = report.status.readersUnknown ? nil : await places(account, client: client)
+            await send(enrolment, places: places, to: client)
+        }
+        return .status(report.status)
+    }
+
+    /// What the records say of an account, and its enrolment if it can be opened.
+    private func recorded(
+        _ account: Account
+    ) throws(Denial) -> (report: AccountReport, enrolment: Enrolment?) {
+        var report = AccountReport(
+            status: StatusAnswer(
                 account: AccountName(account.name),
                 configurationFault: configurationFault.map {
                     Bytes($0.text.utf8.prefix(Limit.text))
                 },
                 prints: 0, damaged: 0, state: .none, generation: 0, lock: .open,
                 program: Bytes(Version.text.utf8), vault: [],
-                device: state.device)
-            status.keptOut = policy.exclusion(of: account).map { Bytes($0.name.utf8) }
+                device: state.device))
+        report.status.keptOut = policy.exclusion(of: account).map { Bytes($0.name.utf8) }
+        let enrolment = try accounts.reading(account) { () throws(StoreFault) -> Enrolment? in
             let found: AccountState?
             do throws(StoreFault) {
                 found = try accounts.kept(account)
@@ -95,52 +131,46 @@ extension Reports {
                 switch error {
                 // The refusal says so, too, and names the former account.
                 case .anotherAccount, .anotherLife:
-                    status.state = .invalidated
-                    status.cause = accounts.denial(for: error, account: account).cause
-                    return status
+                    report.status.state = .invalidated
+                    report.status.cause = accounts.denial(for: error, account: account).cause
+                    report.status.serversUnknown = true
+                    return nil
                 default: throw error
                 }
             }
-            guard let kept = found else { return status }
-            describe(kept.lockout.load(), in: &status)
+            guard let kept = found else { return nil }
+            describe(kept.lockout.load(), in: &report.status)
             let enrolment: Enrolment
             do throws(StoreFault) {
                 enrolment = try kept.prints.enrolment()
             } catch {
                 guard case .closed(let why) = error else { throw error }
-                status.closed = Bytes(why.description.utf8.prefix(Limit.text))
-                status.prints = UInt8(clamping: try kept.prints.count())
-                status.generation = try kept.generation()
-                describe(try kept.credential.recorded(), in: &status)
-                return status
+                report.status.closed = Bytes(why.description.utf8.prefix(Limit.text))
+                report.status.prints = UInt8(clamping: try kept.prints.count())
+                report.status.generation = try kept.generation()
+                report.status.serversUnknown = true
+                describe(try kept.credential.recorded(), in: &report.status)
+                return nil
             }
-            status.prints = UInt8(clamping: enrolment.prints.count)
-            status.damaged = UInt8(clamping: enrolment.damaged.count)
-            status.generation = enrolment.state.generation
-            var held = DoneAnswer()
-            holdings.report(kept, fitting: enrolment.state, in: &held)
-            status.secrets = held.secrets
-            describe(try kept.credential.judgement(on: enrolment), in: &status)
-            status.keyring = try holdings.only(KeyringRecords.self).keyringJudgement(
-                account, kept: kept, enrolment: enrolment
-            ).onTheWire
-            return status
+            try describe(kept, account: account, enrolment: enrolment, in: &report)
+            return enrolment
         }
-        let verdict = await unlessLate(Self.patience) { [self] in
-            await guards.verdict(on: account, client: client)
-        }
-        status.refusal = verdict.map(\.refusal) ?? Denial(of: .processEnded)
-        // A key may not open although its record says that it fits.
-        if let cause = status.refusal?.cause { status.cause = status.cause ?? cause }
-        status.elsewhere = verdict?.elsewhere
-        if let places = await places(account, client: client) {
-            let prints = (try? accounts.fingers(of: account))?.1.prints ?? []
-            status.unusable = UInt8(
-                clamping: prints.count { places.state(of: $0) != .usable })
-        }
-        // There is no key: show the vault in which the next one would be created.
-        if status.vault.isEmpty { status.vault = await vaults.chosen().name }
-        return .status(status)
+        return (report, enrolment)
+    }
+
+    /// Adds an account's fingers, its credential, and what is sealed to the fingers.
+    private func describe(
+        _ kept: AccountState, account: Account, enrolment: Enrolment,
+        in report: inout AccountReport
+    ) throws(StoreFault) {
+        report.status.prints = UInt8(clamping: enrolment.prints.count)
+        report.status.damaged = UInt8(clamping: enrolment.damaged.count)
+        report.status.generation = enrolment.state.generation
+        let credential = try kept.credential.judgement(on: enrolment)
+        describe(credential, in: &report.status)
+        try holdings.show(
+            Holder(account: account, kept: kept), for: enrolment, credential: credential,
+            in: &report)
     }
 
     /// Adds the state of a lockout, with the seconds left rounded up.
@@ -177,7 +207,14 @@ extension Reports {
             return (enrolment, done)
         }
         guard let (enrolment, done) = found else { return .done(DoneAnswer(prints: 0)) }
-        let places = await places(account, client: client)
+        await send(enrolment, places: await places(account, client: client), to: client)
+        return .done(done)
+    }
+
+    /// Sends the prints, intact and damaged, with whether a finger could match them in these places.
+    private func send(
+        _ enrolment: Enrolment, places: FingerPlaces?, to client: any Client
+    ) async {
         for (print, var answer) in zip(enrolment.prints, enrolment.answers) {
             answer.state = places?.state(of: print)
             await client.send(.print(answer))
@@ -189,20 +226,24 @@ extension Reports {
                         finger: print.finger, printID: print.identifier, readerID: [],
                         since: nil, intact: false)))
         }
-        return .done(done)
     }
 
     /// Sends the readers of this machine; throws the fault if they cannot be determined in time.
     func listReaders(
         _: ReadersRequest, client: any Client
     ) async throws(Denial) -> Answer {
-        let asked = await unlessLate(Self.patience) { [self] in await readers.answers() }
-        switch asked ?? .failure(.processEnded) {
+        switch await readerAnswers() {
         case .success(let answers):
             for reader in answers { await client.send(.reader(reader)) }
             return .done(DoneAnswer())
         case .failure(let fault): throw Denial(of: fault)
         }
+    }
+
+    /// The readers; `processEnded` if their process does not answer in time.
+    private func readerAnswers() async -> Result<[ReaderAnswer], ReaderFault> {
+        await unlessLate(Self.patience) { [readers] in await readers.answers() }
+            ?? .failure(.processEnded)
     }
 
     /// Sends the effective value and the origin of every setting.

@@ -123,6 +123,11 @@ extension SSHKeyHolding {
         ]
     }
 
+    /// They have a list of their own.
+    func show(
+        _: Holder, for _: Enrolment, credential _: CredentialFileState, in _: inout AccountReport
+    ) {}
+
     func report(_ change: (before: Int, after: Int), in done: inout DoneAnswer) {
         let (before, after) = change
         done.sshKeysKept = after > 0 ? UInt32(clamping: after) : nil

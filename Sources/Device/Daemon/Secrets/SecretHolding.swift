@@ -59,6 +59,17 @@ extension SecretHolding {
         return count > 0 ? [ChangeEffectAnswer("secret", count: UInt32(clamping: count))] : []
     }
 
+    func show(
+        _ holder: Holder, for fingers: Enrolment, credential _: CredentialFileState,
+        in report: inout AccountReport
+    ) {
+        let count: Int
+        do throws(StoreFault) {
+            count = try self.count(holder.kept, fitting: fingers.state)
+        } catch { return journal.fault(error.description) }
+        report.status.secrets = count > 0 ? UInt32(clamping: count) : nil
+    }
+
     func report(_ change: (before: Int, after: Int), in done: inout DoneAnswer) {
         done.secrets = change.before > 0 ? UInt32(clamping: change.before) : nil
     }

@@ -24,14 +24,13 @@ final class DeviceMACTokens {
     let relay: RelayClient
     let removals: RemovalRounds
     let accounts: Accounts
-    let credentials: Credentials
     let keys: ServerKeys
     let guards: TouchGuards
     let touches: Touches
 
     init(
         clock: Clock, journal: DecisionJournal, relay: RelayClient, removals: RemovalRounds,
-        accounts: Accounts, credentials: Credentials, keys: ServerKeys, guards: TouchGuards,
+        accounts: Accounts, keys: ServerKeys, guards: TouchGuards,
         touches: Touches
     ) {
         self.clock = clock
@@ -39,7 +38,6 @@ final class DeviceMACTokens {
         self.relay = relay
         self.removals = removals
         self.accounts = accounts
-        self.credentials = credentials
         self.keys = keys
         self.guards = guards
         self.touches = touches
@@ -219,7 +217,7 @@ extension DeviceMACTokens {
     ///
     /// Changes nothing.
     private func shownTokens(of account: Account) async throws(Denial) -> [StoredMACToken] {
-        let good = try await credentials.shownKeys(of: account).filter { $0.state == .good }.map(
+        let good = try await keys.shownKeys(of: account).filter { $0.state == .good }.map(
             \.identifier)
         return try accounts.reading(account) { () throws(StoreFault) in
             let all = try accounts.kept(account)?.macTokens.list() ?? []

@@ -19,18 +19,16 @@ import State
 final class FileSigning {
     let journal: DecisionJournal
     let accounts: Accounts
-    let credentials: Credentials
     let keys: ServerKeys
     let guards: TouchGuards
     let touches: Touches
 
     init(
-        journal: DecisionJournal, accounts: Accounts, credentials: Credentials, keys: ServerKeys,
+        journal: DecisionJournal, accounts: Accounts, keys: ServerKeys,
         guards: TouchGuards, touches: Touches
     ) {
         self.journal = journal
         self.accounts = accounts
-        self.credentials = credentials
         self.keys = keys
         self.guards = guards
         self.touches = touches

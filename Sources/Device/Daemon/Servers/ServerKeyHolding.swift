@@ -72,6 +72,37 @@ extension ServerKeyHolding {
         }
     }
 
+    func show(
+        _ holder: Holder, for fingers: Enrolment, credential: CredentialFileState,
+        in report: inout AccountReport
+    ) {
+        let keys: [ServerKey]
+        do throws(StoreFault) {
+            keys = try shown(holder.kept, for: fingers, credential: credential)
+        } catch {
+            // It is logged, and the rest of the status is known without them.
+            _ = accounts.denial(for: error, account: holder.account)
+            report.status.serversUnknown = true
+            return
+        }
+        report.parts += keys.filter { !$0.isSigning }.map { .server(ServerAnswer($0)) }
+        if let key = keys.filter(\.isSigning).best {
+            report.parts.append(.signingKey(SigningKeyAnswer(key)))
+        }
+    }
+
+    /// The keys as lists show them: one that does not fit the fingers as invalidated, and so all if
+    /// the credential is unfit. Keys whose registration is in progress are left out.
+    func shown(
+        _ kept: AccountState, for fingers: Enrolment, credential: CredentialFileState
+    ) throws(StoreFault) -> [ServerKey] {
+        let isRevoked = if case .unfit = credential { true } else { false }
+        return try kept.servers.all().compactMap { key in
+            if key.state == .proving, underWay.includes(key) { return nil }
+            return key.shown(fitting: isRevoked ? nil : fingers.state)
+        }
+    }
+
     /// The effects are told before the change; see `effects`.
     func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
 

@@ -62,6 +62,17 @@ extension ServerKeys {
         try await usableKeys(of: account).filter(\.isSigning).best
     }
 
+    /// All keys, as lists show them (`ServerKeyHolding.shown`). Changes nothing.
+    func shownKeys(of account: Account) async throws(Denial) -> [ServerKey] {
+        await templates.openTemplates(of: account)
+        return try accounts.reading(account) { () throws(StoreFault) in
+            guard let kept = try accounts.kept(account) else { return [] }
+            let enrolment = try kept.prints.enrolment()
+            return try holding.shown(
+                kept, for: enrolment, credential: kept.credential.judgement(on: enrolment))
+        }
+    }
+
     /// All keys, after everything that does not fit the present fingers was revoked, and MAC tokens
     /// without a good key were deleted.
     private func usableKeys(of account: Account) async throws(Denial) -> [ServerKey] {

@@ -160,7 +160,7 @@ extension Servers {
         _: ServerListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         defer { removals.want() }
-        for key in try await credentials.shownKeys(of: account) where !key.isSigning {
+        for key in try await keys.shownKeys(of: account) where !key.isSigning {
             await client.send(.server(ServerAnswer(key)))
         }
         return .done(DoneAnswer())
@@ -395,7 +395,7 @@ extension SignedMatter {
 }
 
 extension ServerAnswer {
-    fileprivate init(_ key: ServerKey) {
+    init(_ key: ServerKey) {
         let state: ServerKeyState =
             switch key.state {
             // Keys whose registration is in progress are not listed.

@@ -84,7 +84,7 @@ extension FileSigning {
     func showSigningKey(
         _: SigningKeyRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
-        guard let key = try await credentials.shownKeys(of: account).filter(\.isSigning).best else {
+        guard let key = try await keys.shownKeys(of: account).filter(\.isSigning).best else {
             throw Denial(.noSigningKey)
         }
         return .signingKey(SigningKeyAnswer(key))
@@ -92,7 +92,7 @@ extension FileSigning {
 }
 
 extension SigningKeyAnswer {
-    fileprivate init(_ key: ServerKey) {
+    init(_ key: ServerKey) {
         let state: ServerKeyState =
             switch key.state {
             case .good, .proving: .good

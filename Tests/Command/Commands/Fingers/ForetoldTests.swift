@@ -24,10 +24,6 @@ private let foretold: [Answer] = [
 ]
 private let url = Bytes("https://id.example".utf8)
 
-private func answering(_ answers: [Answer]) -> [DaemonStep] {
-    [.receive] + answers.map { .send($0) }
-}
-
 @Suite("What a change of fingers ends besides secrets")
 struct EndingsTests {
     private static let warnings = """

@@ -13,8 +13,8 @@ import Testing
 private let words = ["status", "--account", "alice"]
 
 private func run(
-    _ status: StatusAnswer, readers: [ReaderAnswer] = [sampleReader], service: String? = "sudo",
-    keys: [[DaemonStep]] = noKeys, json: Bool = false, damaged: PrintAnswer = damagedPrint,
+    _ status: StatusAnswer, parts: [Answer] = [.reader(sampleReader)], service: String? = "sudo",
+    json: Bool = false, damaged: PrintAnswer = damagedPrint,
     change: (Scratch) throws -> Void = { _ in }
 ) throws -> Run {
     let scratch = try Scratch()
@@ -22,12 +22,10 @@ private func run(
     try scratch.writeModule()
     if service == nil { try scratch.remove("etc/pam.d/sudo") }
     try change(scratch)
-    let listing = status.damaged > 0 ? [answering(.print(damaged), .done(DoneAnswer()))] : []
-    let scripts: [[DaemonStep]] =
-        [answering(.status(status))] + listing + [
-            [.receive] + readers.map { .send(.reader($0)) } + [.send(.done(DoneAnswer()))]
-        ]
-    return try signet(words + (json ? ["--json"] : []), scripts + keys, in: scratch)
+    let listing: [Answer] = status.damaged > 0 ? [.print(damaged)] : []
+    return try signet(
+        words + (json ? ["--json"] : []), [answering(listing + parts + [.status(status)])],
+        in: scratch)
 }
 
 private let damagedPrint = PrintAnswer(
@@ -55,13 +53,7 @@ struct StatusTests {
                 fingerprint login works for alice
 
                 """)
-        let alice: AccountName = "alice"
-        #expect(
-            run.requests
-                == [
-                    .status(account: alice), .readers, .serverList(account: alice),
-                    .signingKey(account: alice),
-                ])
+        #expect(run.requests == [.status(account: "alice")])
     }
 
     @Test("reports what does not work and what to do, and ends with 1")
@@ -218,18 +210,9 @@ struct StatusTests {
 
     @Test("names the fingers that cannot be used now, and the reader to connect")
     func unusable() throws {
-        var status = sampleStatus
-        status.unusable = 1
         var away = samplePrint
         away.state = .readerAway
-        let scripts = [
-            answering(.status(status)), answering(.print(away), .done(DoneAnswer())),
-            answering(.reader(sampleReader), .done(DoneAnswer())),
-        ]
-        let scratch = try Scratch()
-        try scratch.write("etc/pam.d/other", "auth required pam_deny.so\n", mode: 0o644)
-        try scratch.writeModule()
-        let run = try signet(words, scripts + noKeys, in: scratch)
+        let run = try run(sampleStatus, parts: [.print(away), .reader(sampleReader)])
         // Another finger can be used.
         #expect(run.code == .done)
         #expect(
@@ -241,15 +224,10 @@ struct StatusTests {
     @Test("has a print that its reader has lost enrolled again, by name")
     func lost() throws {
         var status = sampleStatus
-        status.unusable = 1
         status.refusal = Denial(.printLost)
         var lost = samplePrint
         lost.state = .lost
-        let scripts = [
-            answering(.status(status)), answering(.print(lost), .done(DoneAnswer())),
-            answering(.reader(sampleReader), .done(DoneAnswer())),
-        ]
-        let run = try signet(words, scripts + noKeys)
+        let run = try run(status, parts: [.print(lost), .reader(sampleReader)])
         #expect(run.code == .denied)
         #expect(run.output.contains("the reader usb-1 no longer has its print"), "\(run.output)")
         #expect(run.output.contains("next, run: signet enroll right-index --account alice\n"))
@@ -298,7 +276,7 @@ struct StatusTests {
 
     @Test("reports that there is no reader, or no service that uses the module")
     func environment() throws {
-        let readers = try run(sampleStatus, readers: [])
+        let readers = try run(sampleStatus, parts: [])
         #expect(readers.code == .denied)
         #expect(readers.output.contains("readers  none found. Is one plugged in"))
         let services = try run(sampleStatus, service: nil)
@@ -312,11 +290,6 @@ struct StatusTests {
             let run = try run(sampleStatus, service: nil) { try $0.write(tool, "") }
             #expect(run.output.hasSuffix("next, run as root: \(command)\n"))
         }
-        let denied = try signet(
-            words,
-            [answering(.status(sampleStatus)), answering(.denial(Denial(.noReader)))] + noKeys)
-        #expect(denied.code == .denied)
-        #expect(denied.output.contains("readers  none found"))
     }
 
     @Test("reports all but readers if the reader process does not answer")
@@ -324,22 +297,27 @@ struct StatusTests {
         let ended = Denial(.readerFailed, subject: Detail.readerProcessEnded.bytes)
         var status = sampleStatus
         status.refusal = ended
-        func asked(_ more: [String] = []) throws -> Run {
-            try signet(
-                words + more, [answering(.status(status)), answering(.denial(ended))] + noKeys)
-        }
-        let run = try asked()
-        #expect(run.code == .denied)
-        #expect(run.output.contains("its process ended: see 'journalctl -u signet-reader'"))
-        #expect(run.output.contains("readers  unknown"))
-        #expect(run.output.contains("fingers  2"))
-        let document = try asked(["--json"]).document("status")
+        status.readersUnknown = true
+        let plain = try run(status, parts: [])
+        #expect(plain.code == .denied)
+        #expect(plain.output.contains("its process ended: see 'journalctl -u signet-reader'"))
+        #expect(plain.output.contains("readers  unknown"))
+        #expect(plain.output.contains("fingers  2"))
+        let document = try run(status, parts: [], json: true).document("status")
         #expect(document["readers"] is NSNull)
         #expect((document["obstacles"] as? [String])?.first == "refused")
-        // Any other denial is not about readers.
-        let other = try signet(
-            words, [answering(.status(status)), answering(.denial(Denial(.tooManyRequests)))])
-        #expect(other.code != .done && other.output.isEmpty)
+    }
+
+    @Test("shows nothing if the answer is not all that was asked for")
+    func unexpected() throws {
+        let secret = SecretAnswer(
+            name: Bytes("vpn".utf8), size: 0, since: 0, vault: [], state: .fits)
+        for answers: [Answer] in [
+            [.done(DoneAnswer())], [.secret(secret), .status(sampleStatus)],
+        ] {
+            let run = try signet(words, [answering(answers)])
+            #expect(run.code == .fault && run.output.isEmpty, "\(answers)")
+        }
     }
 
     @Test("shows the servers at which the account is registered, one a line, and the signing key")
@@ -348,12 +326,11 @@ struct StatusTests {
         removing.state = .removing
         var invalidated = sampleServer
         invalidated.state = .invalidated
-        let keys = [
-            answering(
-                .server(sampleServer), .server(invalidated), .server(removing),
-                .done(DoneAnswer())), answering(.signingKey(sampleSigningKey)),
+        let keys: [Answer] = [
+            .server(sampleServer), .server(invalidated), .server(removing),
+            .signingKey(sampleSigningKey), .reader(sampleReader),
         ]
-        let plain = try run(sampleStatus, keys: keys)
+        let plain = try run(sampleStatus, parts: keys)
         #expect(plain.code == .done)
         let place = "https://id.example, as al:ice\\x1b for shop, since 20 Nov 2026"
         #expect(
@@ -365,7 +342,7 @@ struct StatusTests {
                 signing  on since 20 Nov 2026: a touch signs files and challenges
 
                 """), "\(plain.output)")
-        let document = try run(sampleStatus, keys: keys, json: true).document("status")
+        let document = try run(sampleStatus, parts: keys, json: true).document("status")
         let servers = document["servers"] as? [[String: Any]]
         #expect(
             servers?.map { $0["state"] as? String } == ["good", "invalidated", "removing"])
@@ -379,16 +356,16 @@ struct StatusTests {
 
     @Test("shows the rest if the keys for servers and signing cannot be read")
     func closedKeys() throws {
-        let closed = answering(.denial(Denial(.fingersClosed)))
-        let plain = try run(sampleStatus, keys: [closed, closed])
+        var closed = sampleStatus
+        closed.serversUnknown = true
+        let plain = try run(closed)
         #expect(plain.code == .done && !plain.output.contains("servers"))
-        let document = try run(sampleStatus, keys: [closed, closed], json: true)
-            .document("status")
+        let document = try run(closed, json: true).document("status")
         #expect(document["servers"] is NSNull && document["signing"] is NSNull)
         var changed = sampleSigningKey
         changed.state = .invalidated
         let text = try run(
-            sampleStatus, keys: [noKeys[0], answering(.signingKey(changed))]
+            sampleStatus, parts: [.signingKey(changed), .reader(sampleReader)]
         ).output
         #expect(text.contains("signing  the fingers have changed. Run 'signet enable --signing'"))
     }
@@ -437,12 +414,9 @@ struct StatusTests {
         try scratch.write("etc/pam.d/login", "auth substack common-auth\n")
         try scratch.write("etc/pam.d/su", "auth include login\n")
         try scratch.write("etc/pam.d/cron", "# pam_signet.so\nauth required pam_unix.so\n")
-        let scripts = [
-            answering(.status(sampleStatus)),
-            answering(.reader(sampleReader), .done(DoneAnswer())),
-        ]
         try scratch.write(Scratch.module, "")
-        let run = try signet(words, scripts + noKeys, in: scratch)
+        let run = try signet(
+            words, [answering(.reader(sampleReader), .status(sampleStatus))], in: scratch)
         #expect(run.output.contains("used by  login, su, sudo\n"), "\(run.output)")
     }
 }

@@ -327,10 +327,7 @@ struct SecretCostTests {
         status.secrets = 2
         let run = try signet(
             ["status", "--account", "alice"],
-            [
-                answering(.status(status)),
-                answering(.reader(sampleReader), .done(DoneAnswer())),
-            ] + noKeys)
+            [answering(.reader(sampleReader), .status(status))])
         #expect(run.output.contains("\nsecrets  2 open with these fingers\n"))
     }
 

@@ -60,16 +60,11 @@ struct DoctorCommand: Command {
 
     private func ask(about name: AccountName, view: inout DaemonView) throws(CommandFault) {
         do throws(CommandFault) {
-            let status = try StatusCommand(run: run).status(of: name)
+            let known = try StatusCommand(run: run).status(of: name)
+            let status = known.answer
             view.version = status.program
             view.configurationFault = status.configurationFault
             view.permitsNoTouch = status.refusal?.reason == .settingsNotUnderstood
-            let prints = try listed { () throws(CommandFault) in
-                try run.collect(.list(account: name)) { answer -> PrintAnswer? in
-                    if case .print(let print) = answer { return print }
-                    return nil
-                }
-            }
             let secrets = try listed { () throws(CommandFault) in
                 try run.collect(.secretList(account: name)) { answer -> SecretAnswer? in
                     if case .secret(let secret) = answer { return secret }
@@ -78,8 +73,8 @@ struct DoctorCommand: Command {
             }
             view.accounts.append(
                 AccountView(
-                    name: name, status: status, prints: prints, secrets: secrets,
-                    servers: try StatusCommand(run: run).knownServers(name)))
+                    name: name, status: status, prints: known.prints, secrets: secrets,
+                    servers: known.servers))
         } catch .denied(let denial, let account) {
             view.denied.append((name, denial.text(account: account)))
         }
@@ -88,7 +83,7 @@ struct DoctorCommand: Command {
     private func statusAnswer(ofSelf machine: Machine) throws(CommandFault) -> StatusAnswer? {
         guard let own = machine.name(of: machine.uid) else { return nil }
         do throws(CommandFault) {
-            return try StatusCommand(run: run).status(of: AccountName(own))
+            return try StatusCommand(run: run).status(of: AccountName(own)).answer
         } catch .denied { return nil }
     }
 

@@ -21,12 +21,8 @@ struct StatusCommand: Command {
     /// Prints the status; throws `.said(.denied)` if fingerprint login does not work.
     func perform() throws(CommandFault) {
         let account = try run.account()
-        let status = try status(of: account)
         let report = StatusReport(
-            status: status,
-            prints: status.damaged > 0 || status.unusable > 0 ? try prints(account) : [],
-            readers: try knownReaders(), module: run.environment.machine.moduleUse(),
-            servers: try knownServers(account), signing: try knownSigningKey(account),
+            try status(of: account), module: run.environment.machine.moduleUse(),
             demands: run.environment.machine.serverDemands())
         let named = run.namedAccount
         run.say(report.document(naming: named), report.lines(naming: named))
@@ -34,10 +30,14 @@ struct StatusCommand: Command {
     }
 
     /// Requests the status of an account.
-    func status(of account: AccountName) throws(CommandFault) -> StatusAnswer {
+    func status(of account: AccountName) throws(CommandFault) -> AccountStatus {
+        var parts: [Answer] = []
         var status: StatusAnswer?
         try run.exchange(.status(account: account)).run { (answer) throws(CommandFault) in
             switch answer {
+            case .print, .reader, .server, .signingKey:
+                parts.append(answer)
+                return .goOn
             case .status(let answer):
                 status = answer
                 return .finished
@@ -47,51 +47,46 @@ struct StatusCommand: Command {
         guard let status, status.account == account else {
             throw .fault(CommonMessages.unexpected)
         }
-        return status
+        return AccountStatus(status, parts: parts)
     }
 
     /// Requests why a login would be refused now; nil if it would not, or the daemon denies the
     /// request.
     func refusal(of account: AccountName) throws(CommandFault) -> Denial? {
         do throws(CommandFault) {
-            return try status(of: account).refusal
+            return try status(of: account).answer.refusal
         } catch .denied { return nil }
     }
+}
 
-    /// Requests the prints.
-    private func prints(_ account: AccountName) throws(CommandFault) -> [PrintAnswer] {
-        try run.collect(.list(account: account)) { answer -> PrintAnswer? in
-            if case .print(let print) = answer { return print }
-            return nil
+/// What the daemon reports of an account.
+struct AccountStatus {
+    let answer: StatusAnswer
+    /// The prints, intact and damaged; none if they cannot be opened.
+    let prints: [PrintAnswer]
+    /// The readers; nil if the reader process does not answer.
+    let readers: [ReaderAnswer]?
+    /// The registrations at servers; nil if they could not be read.
+    let servers: [ServerAnswer]?
+    /// The signing key; nil if there is none, or it could not be read.
+    let signing: SigningKeyAnswer?
+
+    /// Sorts what was sent before the answer.
+    init(_ answer: StatusAnswer, parts: [Answer]) {
+        self.answer = answer
+        prints = parts.compactMap { if case .print(let print) = $0 { print } else { nil } }
+        let readers = parts.compactMap { part -> ReaderAnswer? in
+            if case .reader(let reader) = part { reader } else { nil }
         }
-    }
-
-    /// Requests the servers; nil if the daemon denies that, for a reason that other lines show.
-    func knownServers(_ account: AccountName) throws(CommandFault) -> [ServerAnswer]? {
-        do throws(CommandFault) {
-            return try ServerRequests(run: run).servers(of: account)
-        } catch .denied { return nil }
-    }
-
-    /// Requests the signing key; nil if there is none or the daemon denies that.
-    private func knownSigningKey(_ account: AccountName) throws(CommandFault) -> SigningKeyAnswer? {
-        do throws(CommandFault) {
-            return try SigningKeyRequests(run: run).signingKey(of: account)
-        } catch .denied { return nil }
-    }
-
-    /// Requests the readers: empty if there is none, nil if the reader process does not answer,
-    /// which the status reports as a refusal.
-    private func knownReaders() throws(CommandFault) -> [ReaderAnswer]? {
-        do throws(CommandFault) {
-            return try ReadersCommand(run: run).readerAnswers()
-        } catch .denied(let denial, let account) {
-            switch denial.reason {
-            case .noReader: return []
-            case .readerFailed: return nil
-            default: throw .denied(denial, account: account)
-            }
+        self.readers = answer.readersUnknown ? nil : readers
+        let servers = parts.compactMap { part -> ServerAnswer? in
+            if case .server(let server) = part { server } else { nil }
         }
+        self.servers = answer.serversUnknown ? nil : servers
+        signing =
+            parts.lazy.compactMap { part -> SigningKeyAnswer? in
+                if case .signingKey(let key) = part { key } else { nil }
+            }.first
     }
 }
 

@@ -39,24 +39,29 @@ enum Obstacle: String {
 
 /// The status of an account, combined from all sources, and what follows from it.
 struct StatusReport {
-    let status: StatusAnswer
-    /// The prints; requested only if one of them is damaged or cannot be used now.
-    let prints: [PrintAnswer]
-    /// The readers; nil if the reader process does not answer.
-    let readers: [ReaderAnswer]?
+    /// What the daemon reports.
+    private let known: AccountStatus
     let module: ModuleUse
-    /// The registrations at servers; nil if the daemon could not report them.
-    let servers: [ServerAnswer]?
-    let signing: SigningKeyAnswer?
     /// The servers that PAM stacks require.
     let demands: ServerDemands
 
+    init(_ known: AccountStatus, module: ModuleUse, demands: ServerDemands) {
+        self.known = known
+        self.module = module
+        self.demands = demands
+    }
+
+    var status: StatusAnswer { known.answer }
+    var readers: [ReaderAnswer]? { known.readers }
+    var servers: [ServerAnswer]? { known.servers }
+    var signing: SigningKeyAnswer? { known.signing }
+
     /// The damaged prints.
-    var damaged: [PrintAnswer] { prints.filter { !$0.intact } }
+    var damaged: [PrintAnswer] { known.prints.filter { !$0.intact } }
 
     /// The intact prints that no finger can match now.
     var unusable: [PrintAnswer] {
-        prints.filter { $0.intact && ($0.state ?? .usable) != .usable }
+        known.prints.filter { $0.intact && ($0.state ?? .usable) != .usable }
     }
 
     /// Whether another account may have enrolled the fingers, of which nothing is told then.

@@ -35,5 +35,9 @@ struct BadgeHolding: FingerBound {
         return count > 0 ? [ChangeEffectAnswer("badge", count: UInt32(clamping: count))] : []
     }
 
+    func show(
+        _: Holder, for _: Enrolment, credential _: CredentialFileState, in _: inout AccountReport
+    ) {}
+
     func report(_: (before: Int, after: Int), in _: inout DoneAnswer) {}
 }
