@@ -31,23 +31,30 @@ struct StatusCommand: Command {
 
     /// Requests the status of an account.
     func status(of account: AccountName) throws(CommandFault) -> AccountStatus {
-        var parts: [Answer] = []
+        var prints: [PrintAnswer] = []
+        var readers: [ReaderAnswer] = []
+        var servers: [ServerAnswer] = []
+        var signing: SigningKeyAnswer?
         var status: StatusAnswer?
         try run.exchange(.status(account: account)).run { (answer) throws(CommandFault) in
             switch answer {
-            case .print, .reader, .server, .signingKey:
-                parts.append(answer)
-                return .goOn
+            case .print(let print): prints.append(print)
+            case .reader(let reader): readers.append(reader)
+            case .server(let server): servers.append(server)
+            case .signingKey(let key): signing = key
             case .status(let answer):
                 status = answer
                 return .finished
             default: throw .fault(CommonMessages.unexpected)
             }
+            return .goOn
         }
         guard let status, status.account == account else {
             throw .fault(CommonMessages.unexpected)
         }
-        return AccountStatus(status, parts: parts)
+        return AccountStatus(
+            answer: status, prints: prints, readers: status.readersUnknown ? nil : readers,
+            servers: status.serversUnknown ? nil : servers, signing: signing)
     }
 
     /// Requests why a login would be refused now; nil if it would not, or the daemon denies the
@@ -70,24 +77,6 @@ struct AccountStatus {
     let servers: [ServerAnswer]?
     /// The signing key; nil if there is none, or it could not be read.
     let signing: SigningKeyAnswer?
-
-    /// Sorts what was sent before the answer.
-    init(_ answer: StatusAnswer, parts: [Answer]) {
-        self.answer = answer
-        prints = parts.compactMap { if case .print(let print) = $0 { print } else { nil } }
-        let readers = parts.compactMap { part -> ReaderAnswer? in
-            if case .reader(let reader) = part { reader } else { nil }
-        }
-        self.readers = answer.readersUnknown ? nil : readers
-        let servers = parts.compactMap { part -> ServerAnswer? in
-            if case .server(let server) = part { server } else { nil }
-        }
-        self.servers = answer.serversUnknown ? nil : servers
-        signing =
-            parts.lazy.compactMap { part -> SigningKeyAnswer? in
-                if case .signingKey(let key) = part { key } else { nil }
-            }.first
-    }
 }
 
 extension StatusReport {
