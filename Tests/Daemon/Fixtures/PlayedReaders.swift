@@ -111,7 +111,20 @@ final class PlayedFixture {
     /// which this starts.
     func settle(_ command: PlayedReader.Command) throws {
         _ = try fixture.ask(.readers)
-        try reader.send(command)
+        try give(command)
+    }
+
+    /// Has something happen. A process that ends over an earlier fault may do so at any time, and
+    /// nothing starts the next one before it is needed.
+    func give(_ command: PlayedReader.Command) throws {
+        let end = ContinuousClock.now + .patience
+        while true {
+            do throws(TestFault) {
+                return try reader.send(command, within: .seconds(5))
+            } catch .deadline where ContinuousClock.now < end {
+                _ = try fixture.ask(.readers)
+            }
+        }
     }
 
     /// Checks why something is not granted; where a driver dies of what fails, only that it is not.

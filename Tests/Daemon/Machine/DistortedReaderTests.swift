@@ -39,20 +39,20 @@ import Testing
         let played = try PlayedFixture(model, enrolled: "one")
         let what = "\(model), \(fault)"
         let waiting = try played.begin(milliseconds: Self.patience)
-        try played.reader.send(.fault(fault))
+        try played.give(.fault(fault))
         try? played.reader.send(.brush("two"), within: .seconds(1))
         expectNobody(try waiting.last(), model, fault)
         try played.mend(fault)
         try played.expectRecovery(with: "one", after: "\(what) at a touch")
         let enrolled = try played.begin(milliseconds: Self.patience)
-        try played.reader.send(.fault(fault))
+        try played.give(.fault(fault))
         try? played.reader.send(.brush("one"), within: .seconds(1))
         _ = try played.conclude(enrolled)
         try played.mend(fault)
         let next = try played.touching(Self.login, with: "two")
         expectNobody(afterEnrolled: next, model, fault)
         try played.expectRecovery(with: "one", after: "\(what) at an enrolled finger")
-        try played.reader.send(.fault(fault))
+        try played.give(.fault(fault))
         let start = ContinuousClock.now
         let answer = try played.touching(Self.login, with: "two")
         #expect(ContinuousClock.now - start < Self.limit, "\(what)")
@@ -98,7 +98,7 @@ import Testing
         while seed < seeds || ContinuousClock.now < end {
             seed += 1
             let what = "\(model), seed \(seed)"
-            try played.reader.send(.distort(seed: seed))
+            try played.give(.distort(seed: seed))
             let start = ContinuousClock.now
             // Every third time root lists what is stored, which has more time.
             let lists = seed % 3 == 0
