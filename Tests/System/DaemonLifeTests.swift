@@ -53,6 +53,31 @@ struct DaemonLifeTests {
         #expect(try activator.expectEnd().ending == .exited(0))
     }
 
+    @Test("a message bus that stands still is called slow, and no login waits for it")
+    func slowBus() throws {
+        let signet = try SignetFixture.inhabited()
+        let (bus, _) = try signet.startBus()
+        bus.stop()
+        defer { bus.proceed() }
+        try signet.stop()
+        try signet.start()
+        let terminal = try sudo(on: signet)
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+        try signet.host.journal.expect("word of the bus") {
+            $0.message == "the message bus is slow: the next request tries it again"
+        }
+        bus.proceed()
+        _ = try signet.status(HostFixture.alice)
+        let second = try sudo(on: signet)
+        try second.expectInvitation()
+        try bus.awaitInhibitors(1)
+        try second.sendLine(HostFixture.alice.password)
+        #expect(try second.expectEnd() == .exited(0))
+    }
+
     @Test(
         "a mistake in the configuration asks for no finger, names file and line, and leaves the password"
     )

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import ServerAPI
 import TestSupport
 import Testing
 
@@ -75,5 +76,24 @@ struct OpenAPITests {
         }
         #expect(codes.count > 10)
         for code in codes { #expect(schema.contains("            - \(code)\n"), "\(code)") }
+    }
+
+    @Test("has a pattern for names that takes what the server takes, and nothing else")
+    func names() throws {
+        let schema = try String(
+            contentsOfFile: "\(Layout.package)/docs/developer/openapi.yaml", encoding: .utf8)
+        let component = try #require(schema.split(separator: "\n    Name:\n").last)
+        let line = try #require(component.split(separator: "\n").first { $0.contains("pattern: ") })
+        let quoted = line.split(separator: "'")
+        try #require(quoted.count == 2)
+        let pattern = try Regex(String(quoted[1])).matchingSemantics(.unicodeScalar)
+        let scalars =
+            (0...0x17F).compactMap { Unicode.Scalar(UInt32($0)) } + ["\u{202E}", "\u{1F642}"]
+        for scalar in scalars {
+            for text in ["\(scalar)", "a\(scalar)b"] {
+                let isDocumented = text.wholeMatch(of: pattern) != nil
+                #expect(isDocumented == (Name(text) != nil), "U+\(String(scalar.value, radix: 16))")
+            }
+        }
     }
 }
