@@ -38,3 +38,44 @@ struct LimitedTests {
         #expect(value && !expired)
     }
 }
+
+@Suite("a step that is not awaited when it is late", .serialized, .timeLimit(.minutes(5)))
+struct UnlessLateTests {
+    init() { MainLoop.runInBackground() }
+
+    /// A step that never ends.
+    @ServiceActor
+    private static func endless() async -> Int {
+        try? await Timer.sleep(for: .seconds(3_600))
+        return 7
+    }
+
+    @Test("gives its value, or nothing when the time is up")
+    @ServiceActor
+    func plain() async {
+        #expect(await unlessLate(.seconds(60)) { 7 } == 7)
+        #expect(await unlessLate(.milliseconds(5), Self.endless) == nil)
+    }
+
+    @Test("has more time as long as it is seen to be at work, up to a limit of its own")
+    @ServiceActor
+    func extended() async {
+        var asked = 0
+        let late = await unlessLate(
+            .milliseconds(5),
+            extendedIf: {
+                asked += 1
+                return asked < 3
+            }, Self.endless)
+        #expect(late == nil && asked == 3)
+        let slow = await unlessLate(.milliseconds(5), extendedIf: { true }) {
+            try? await Timer.sleep(for: .milliseconds(50))
+            return 7
+        }
+        #expect(slow == 7)
+        let longest = Duration.milliseconds(20)
+        #expect(
+            await unlessLate(
+                .milliseconds(5), longest: longest, extendedIf: { true }, Self.endless) == nil)
+    }
+}

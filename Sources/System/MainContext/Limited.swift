@@ -81,15 +81,34 @@ package final class Interruption {
 ///
 /// Unlike with `limited`, the caller then continues at once. `body` is not cancelled, and its
 /// result is discarded.
+///
+/// - Parameters:
+///   - longest: the limit after all extensions.
+///   - isAtWork: asked each time that `limit` has passed; true grants another `limit`, because what is
+///     awaited is slow, and not dead.
 @ServiceActor
 package func unlessLate<Value: Sendable>(
-    _ limit: Duration, _ body: @escaping @ServiceActor () async -> Value
+    _ limit: Duration, longest: Duration = .seconds(90),
+    extendedIf isAtWork: @escaping @ServiceActor () async -> Bool = { false },
+    _ body: @escaping @ServiceActor () async -> Value
 ) async -> Value? {
     let first = FirstResult<Value>()
-    let timer = Timer(after: limit) { first.settle(nil) }
-    defer { timer.cancel() }
+    let end = ContinuousClock.now + longest
+    defer { first.timer = nil }
+    func watch() {
+        first.timer = Timer(after: limit) {
+            onService {
+                if await isAtWork(), ContinuousClock.now < end, first.continuation != nil {
+                    watch()
+                } else {
+                    first.settle(nil)
+                }
+            }
+        }
+    }
     return await withCheckedContinuation { continuation in
         first.continuation = continuation
+        watch()
         onService { first.settle(await body()) }
     }
 }
@@ -98,6 +117,7 @@ package func unlessLate<Value: Sendable>(
 @ServiceActor
 private final class FirstResult<Value: Sendable> {
     var continuation: CheckedContinuation<Value?, Never>?
+    var timer: Timer?
 
     func settle(_ value: Value?) {
         continuation?.resume(returning: value)

@@ -89,6 +89,15 @@ extension DaemonTests {
                     ])
         }
 
+        @Test("is waited for by a report, which then says what a login would be told")
+        func report() throws {
+            let fixture = try fixture()
+            bus.delay(.seconds(1))
+            let status = try fixture.status(of: .daemon)
+            #expect(status.refusal == nil && !status.readersUnknown && status.prints == 1)
+            #expect(bus.exchanges.count > 4, "as long as a login may take")
+        }
+
         @Test("serves a login, though all commands together take longer than one may")
         func slow() throws {
             let fixture = try fixture()

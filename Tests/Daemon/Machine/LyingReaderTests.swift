@@ -236,6 +236,50 @@ extension DriverTests {
             try touch(client, fixture)
         }
 
+        @Test("that systemd is too busy to speak of is not taken for dead, and a touch counts then")
+        func unspokenOf() throws {
+            let fixture = try DaemonFixture([.storage])
+            try fixture.enrol(.daemon, as: "one")
+            let bus = try PrivateBus(socket: fixture.directory + "/bus")
+            let logind = try bus.startLogind()
+            try fixture.restart()
+            try admitted(fixture)
+            bus.stop()
+            try fixture.killReaders(by: SIGSTOP)
+            let client = try fixture.client()
+            try client.send(.login(.daemon, tries: 1))
+            // Longer than it may be silent, and systemd after it.
+            #expect(throws: ClientFault.self) { try client.next(within: .seconds(18)) }
+            try fixture.killReaders(by: SIGCONT)
+            try touch(client, fixture)
+            bus.proceed()
+            #expect(throws: TestFault.self) {
+                try logind.expect(Self.killed, within: .seconds(1))
+            }
+        }
+
+        @Test("that is slow to start does not fail in a report")
+        func startingReport() throws {
+            let fixture = try DaemonFixture([.storage])
+            try fixture.enrol(.daemon, as: "one")
+            let bus = try PrivateBus(socket: fixture.directory + "/bus")
+            let logind = try bus.startLogind()
+            try fixture.restart()
+            try admitted(fixture)
+            try bus.setStarting(true)
+            try fixture.killReaders(by: SIGSTOP)
+            let client = try fixture.client()
+            try client.send(.status(account: Person.daemon.account))
+            #expect(throws: TestFault.self) {
+                try logind.expect(Self.killed, within: .seconds(12))
+            }
+            try fixture.killReaders(by: SIGCONT)
+            let answers = try client.rest()
+            #expect(answers.contains { $0.reader != nil }, "\(answers)")
+            let status = try #require(answers.last?.status)
+            #expect(status.refusal == nil && !status.readersUnknown)
+        }
+
         @Test("that is another user's, with a socket that it was handed, hears and says nothing")
         func otherUser() throws {
             let fixture = try DaemonFixture([.storage])

@@ -22,6 +22,7 @@ final class ReaderClient {
     private lazy var driver = try? Account.named(Self.user)?.uid
     private let complain: (String) -> Void
     private var isMissed = false
+    private let signs = LastSign()
 
     /// Uses the socket at `path`, on which `unit` listens.
     ///
@@ -56,6 +57,12 @@ final class ReaderClient {
         }
         conversation.close()
         return try reply.get()
+    }
+
+    /// Whether the process has said something so recently, or systemd is still starting it.
+    func isAtWork(within time: Duration) async -> Bool {
+        if let heard = signs.time, ContinuousClock.now - heard < time { return true }
+        return await unit.isStarting()
     }
 
     /// The outcome that the process reports; throws if there is no outcome.
@@ -95,7 +102,8 @@ final class ReaderClient {
                 throw SystemFault("connect", on: path, code: 13)
             }
             isMissed = false
-            return ReaderConversation(socket, limit: limit, from: driver, unit: unit)
+            return ReaderConversation(
+                socket, limit: limit, from: driver, unit: unit, signs: signs)
         } catch {
             // Complain once, and not at each login.
             if !isMissed {
@@ -107,6 +115,12 @@ final class ReaderClient {
             throw .processEnded
         }
     }
+}
+
+/// When the reader process last said something, in whichever request.
+@ServiceActor
+private final class LastSign {
+    var time: ContinuousClock.Instant?
 }
 
 /// One request to the reader process, from its first frame to its last.
@@ -136,6 +150,7 @@ final class ReaderConversation {
 
     private let socket: PacketSocket
     private let unit: ReaderUnit
+    private let signs: LastSign
     private var watch: FileWatch?
     private var timer: Timer?
     /// The uid that may answer besides root; nil if the user `signet-reader` does not exist.
@@ -158,8 +173,10 @@ final class ReaderConversation {
     ///
     /// The process is killed if the request does not end within `limit`, or if the process hangs.
     fileprivate init(
-        _ socket: consuming PacketSocket, limit: Duration, from driver: UInt32?, unit: ReaderUnit
+        _ socket: consuming PacketSocket, limit: Duration, from driver: UInt32?, unit: ReaderUnit,
+        signs: LastSign
     ) {
+        self.signs = signs
         self.socket = socket
         self.driver = driver
         self.unit = unit
@@ -322,6 +339,7 @@ final class ReaderConversation {
     private func take(_ packet: [UInt8]) -> Bool {
         guard let reply = try? ReaderReply(decoding: packet) else { return false }
         heard += 1
+        signs.time = .now
         listen(for: reply == .searching ? Self.search : Self.silence)
         // The first `alive` identifies the process; later ones only show that it still runs.
         if reply == .searching || (reply == .alive && heard > 1) { return heard < Self.total }

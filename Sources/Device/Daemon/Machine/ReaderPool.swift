@@ -41,6 +41,9 @@ final class ReaderPool {
         onService { [self] in _ = await usable() }
     }
 
+    /// Whether the reader process is being started, or has said something within this time.
+    func isAtWork(within time: Duration) async -> Bool { await line.isAtWork(within: time) }
+
     /// The readers for a list, or the fault if the reader process does not report them.
     func answers() async -> Result<[ReaderAnswer], ReaderFault> {
         do throws(ReaderFault) {

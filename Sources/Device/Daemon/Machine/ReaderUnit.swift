@@ -28,13 +28,18 @@ struct ReaderUnit {
     }
 
     /// Whether systemd is still starting the process; false also where it cannot be asked.
+    ///
+    /// One that does not even answer has a machine that is busy, and is taken to be starting it. The
+    /// caller's own limit bounds that.
     func isStarting() async -> Bool {
         let call = BusCall.property(
             "ActiveState", of: "org.freedesktop.systemd1.Unit",
             at: "/org/freedesktop/systemd1/unit/signet_2dreader_2eservice",
             from: "org.freedesktop.systemd1")
-        let answer = try? await bus.answer(to: call, limit: .seconds(5))
-        return answer?.values.first?.variant?.string == "activating"
+        do throws(BusFault) {
+            let answer = try await bus.answer(to: call, limit: .seconds(5))
+            return answer.values.first?.variant?.string == "activating"
+        } catch { return error == .timedOut }
     }
 
     /// Restarts the socket unit, because a process other than the unit's own answers on its socket.

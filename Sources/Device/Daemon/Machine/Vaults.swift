@@ -28,6 +28,8 @@ final class Vaults {
     private let thread: SideThread
     /// Whether the TPM has been used since the last `rest()`.
     private var isTPMInUse = false
+    /// How many calls await the TPM.
+    private var awaited = 0
     /// Whether the TPM's last call since then succeeded, so that it need not be checked again.
     private var isTPMKnownToWork = false
     /// Whether the TPM has been used since the daemon started.
@@ -163,6 +165,8 @@ final class Vaults {
     ) async throws(VaultError) -> Value {
         isTPMInUse = true
         wasTPMInUse = true
+        awaited += 1
+        defer { awaited -= 1 }
         let result = await WaitTeller.during {
             await thread.run(limit: limit) { () -> Result<Value, VaultError> in
                 do throws(VaultError) {
@@ -197,6 +201,15 @@ final class Vaults {
         isTPMKnownToWork = false
         let tpm = tpm
         thread.later { tpm.rest() }
+    }
+
+    /// Whether a call awaits the TPM.
+    var isAwaited: Bool { awaited > 0 }
+
+    /// Whether a call awaits the TPM, which has answered a command within this time.
+    func isAtWork(within time: Duration) -> Bool {
+        guard isAwaited, let answered = tpm.lastAnswer else { return false }
+        return SuspendingClock.now - answered < time
     }
 
     /// Waits until everything in the TPM is released, for two seconds at most.

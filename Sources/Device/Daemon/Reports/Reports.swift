@@ -16,9 +16,9 @@ import State
 /// Answers the requests that only report something: status, fingers, readers, settings, vaults,
 /// receipts and touch events.
 ///
-/// Apart from `trustVault`, nothing on disk is changed. Waiting for the reader process is limited
-/// to `patience`, so that a reader that hangs does not delay the rest of the report. Who may ask is
-/// in the rule of each request.
+/// Apart from `trustVault`, nothing on disk is changed. A reader process that says nothing is awaited for
+/// `patience`, so that a reader that hangs does not delay the rest of the report; what is only slow, that
+/// process as it starts or a TPM, is given its time. Who may ask is in the rule of each request.
 @ServiceActor
 final class Reports {
     let configurationFault: ConfigurationFault?
@@ -68,8 +68,27 @@ extension Reports {
         ]
     }
 
-    /// How long to wait for the reader process; less than a client waits for an answer.
+    /// How long to wait for a sign of the reader process; less than a client waits for an answer.
     private static let patience = Duration.seconds(4)
+
+    /// What the body says; nil if readers or TPM do not answer, nor show that they are at work, or if the
+    /// caller's task is cancelled meanwhile.
+    private func unlessDead<Value: Sendable>(
+        _ body: @escaping @ServiceActor () async -> Value
+    ) async -> Value? {
+        let interruption = Interruption()
+        return await withTaskCancellationHandler {
+            await unlessLate(
+                Self.patience,
+                extendedIf: { [vaults, readers] in
+                    guard !interruption.isRaised else { return false }
+                    if vaults.isAtWork(within: Self.patience) { return true }
+                    return await readers.isAtWork(within: Self.patience)
+                }, body)
+        } onCancel: {
+            onService { interruption.raise() }
+        }
+    }
 
     /// Reports the state of an account with its fingers, its keys and this machine's readers,
     /// including why a login would be refused now.
@@ -81,10 +100,14 @@ extension Reports {
         _: StatusRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         var (report, enrolment) = try recorded(account)
-        let verdict = await unlessLate(Self.patience) { [self] in
+        let verdict = await unlessDead { [self] in
             await guards.verdict(on: account, client: client)
         }
-        report.status.refusal = verdict.map(\.refusal) ?? Denial(of: .processEnded)
+        guard !Task.isCancelled else { throw Denial(.cancelled) }
+        let isTPMSilent = verdict == nil && vaults.isAwaited
+        let unheard =
+            isTPMSilent ? Denial(of: VaultError.trouble(.noAnswer)) : Denial(of: .processEnded)
+        report.status.refusal = verdict.map(\.refusal) ?? unheard
         // A key may not open although its record says that it fits.
         if let cause = report.status.refusal?.cause {
             report.status.cause = report.status.cause ?? cause
@@ -95,14 +118,14 @@ extension Reports {
         // As for a list of servers: what they have not been told yet is tried again.
         defer { removals.want() }
         for part in report.parts { await client.send(part) }
-        let readers = await readerAnswers()
-        switch readers {
+        // Readers that do not answer are not asked again.
+        let areReadersSilent = verdict == nil && !isTPMSilent
+        switch areReadersSilent ? .failure(.processEnded) : await readerAnswers() {
         case .success(let answers):
             for answer in answers { await client.send(.reader(answer)) }
         case .failure(let fault): report.status.readersUnknown = fault != .noReader
         }
         if let enrolment {
-            // Readers that do not answer are not asked again.
             let places = report.status.readersUnknown ? nil : await places(account, client: client)
             await send(enrolment, places: places, to: client)
         }
@@ -188,7 +211,7 @@ extension Reports {
     /// in time.
     private func places(_ account: Account, client: any Client) async -> FingerPlaces? {
         guard let kept = (try? accounts.kept(account)) ?? nil else { return nil }
-        return await unlessLate(Self.patience) { [guards] in
+        return await unlessDead { [guards] in
             await guards.fingerPlaces(kept, account: account, client: client)
         } ?? nil
     }
@@ -242,7 +265,7 @@ extension Reports {
 
     /// The readers; `processEnded` if their process does not answer in time.
     private func readerAnswers() async -> Result<[ReaderAnswer], ReaderFault> {
-        await unlessLate(Self.patience) { [readers] in await readers.answers() }
+        await unlessDead { [readers] in await readers.answers() }
             ?? .failure(.processEnded)
     }
 

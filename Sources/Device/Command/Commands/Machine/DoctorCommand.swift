@@ -24,9 +24,10 @@ struct DoctorCommand: Command {
     func perform() throws(CommandFault) {
         let machine = run.environment.machine
         var seen = DaemonView(.absent)
-        // One that hangs is a finding, and need not be waited for as if something depended on it.
+        // One that hangs is a finding, and need not be waited for as if something depended on it. One
+        // that waits for readers or a TPM has answered by then, for better or worse.
         var environment = run.environment
-        environment.answerLimit = min(environment.answerLimit, .seconds(20))
+        environment.answerLimit = min(environment.answerLimit, .seconds(60))
         let hasty = DoctorCommand(
             run: Invocation(environment: environment, arguments: run.arguments))
         let findings = machine.examine {
