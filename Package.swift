@@ -60,8 +60,10 @@ func libraries(
     in directory: String, others: [String: String] = [:], _ table: String,
     settings: [SwiftSetting] = common
 ) -> [Target] {
-    // Whose lists of commands, requests and the like are written when they are compiled.
-    let listed: Set = ["Command", "CommandProtocol", "Daemon", "FrameSamples"]
+    // For which sources are written when they are compiled: lists of commands and requests, messages.
+    let listed: Set = [
+        "Command", "CommandProtocol", "Daemon", "FrameSamples", "ReaderProtocol", "ServerAPI",
+    ]
     return rows(table).map {
         .target(
             name: $0.name, dependencies: on($0.needs),

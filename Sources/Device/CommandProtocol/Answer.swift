@@ -171,66 +171,25 @@ package enum Answer: Equatable, Sendable {
 /// The end of a successful request, with its results.
 ///
 /// Only the fields that apply to the request are set.
-package struct DoneAnswer: Equatable, Sendable {
+package struct DoneAnswer: FrameContent {
     /// The finger that matched, was added or was deleted.
-    package var finger: Finger?
+    package var finger: Finger? = nil
     /// The number of fingers that are now enrolled.
-    package var prints: UInt8?
+    package var prints: UInt8? = nil  // .total
     /// The state of the credential after the request.
-    package var state: CredentialState?
-    /// The number of secrets that a change of fingers makes, or has just made, impossible to open.
-    package var secrets: UInt32?
-    /// The number of ssh keys that open to the fingers as they are now.
-    package var sshKeysKept: UInt32?
-    /// The number of ssh keys that a change of fingers has just destroyed.
-    package var sshKeysEnded: UInt32?
+    package var state: CredentialState? = nil
     /// Whether a touch now unlocks the keyring; nil if this was never enabled.
-    package var keyring: KeyringState?
+    package var keyring: KeyringState? = nil  // .keyringState
+    /// The number of secrets that a change of fingers makes, or has just made, impossible to open.
+    package var secrets: UInt32? = nil  // .count
+    /// The number of ssh keys that open to the fingers as they are now.
+    package var sshKeysKept: UInt32? = nil
+    /// The number of ssh keys that a change of fingers has just destroyed.
+    package var sshKeysEnded: UInt32? = nil
     /// The setting that excludes the account from fingerprint login; nil if none does.
-    package var keptOut: Bytes?
+    package var keptOut: Bytes? = nil  // .name
     /// The number of deleted fingers whose prints a reader still stores; nil if there is none.
-    package var printsLeft: UInt8?
-
-    /// Creates an answer; set only the fields that apply.
-    package init(
-        finger: Finger? = nil, prints: UInt8? = nil, state: CredentialState? = nil,
-        keyring: KeyringState? = nil, secrets: UInt32? = nil, sshKeysKept: UInt32? = nil,
-        sshKeysEnded: UInt32? = nil, keptOut: Bytes? = nil, printsLeft: UInt8? = nil
-    ) {
-        self.finger = finger
-        self.prints = prints
-        self.state = state
-        self.keyring = keyring
-        self.secrets = secrets
-        self.sshKeysKept = sshKeysKept
-        self.sshKeysEnded = sshKeysEnded
-        self.keptOut = keptOut
-        self.printsLeft = printsLeft
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.finger, numberIfPresent: finger?.rawValue)
-        try frame.put(.count, numberIfPresent: secrets)
-        try frame.put(.total, numberIfPresent: prints)
-        try frame.put(.name, ifPresent: keptOut)
-        try frame.put(.state, numberIfPresent: state?.rawValue)
-        try frame.put(.keyringState, numberIfPresent: keyring?.rawValue)
-        try frame.put(.sshKeysKept, numberIfPresent: sshKeysKept)
-        try frame.put(.sshKeysEnded, numberIfPresent: sshKeysEnded)
-        try frame.put(.printsLeft, numberIfPresent: printsLeft)
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        finger = try frame.choiceIfPresent(.finger)
-        secrets = try frame.numberIfPresent(.count)
-        prints = try frame.numberIfPresent(.total)
-        keptOut = try frame.bytesIfPresent(.name)
-        state = try frame.choiceIfPresent(.state)
-        keyring = try frame.choiceIfPresent(.keyringState)
-        sshKeysKept = try frame.numberIfPresent(.sshKeysKept)
-        sshKeysEnded = try frame.numberIfPresent(.sshKeysEnded)
-        printsLeft = try frame.numberIfPresent(.printsLeft)
-    }
+    package var printsLeft: UInt8? = nil
 }
 
 extension Field {

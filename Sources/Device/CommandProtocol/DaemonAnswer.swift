@@ -5,16 +5,11 @@ import LoginProtocol
 ///
 /// It is declared beside the request that it answers; nothing else lists it. It travels as
 /// `Answer.own`: the daemon sends `.of(answer)`, and a command reads it with `answer.own()`.
-package protocol DaemonAnswer: Equatable, Sendable {
+package protocol DaemonAnswer: FrameContent {
     /// The kind of its frame.
     static var kind: AnswerKind { get }
     /// What it means for its request; `item` unless stated otherwise.
     static var meaning: AnswerMeaning { get }
-
-    /// Appends the fields to a frame; throws if a value does not fit its field.
-    func put(into frame: inout FrameWriter) throws(WireFault)
-    /// Reads the fields from a frame, but not the frame's end; throws if they are malformed.
-    init(from frame: inout FrameReader) throws(WireFault)
 }
 
 extension DaemonAnswer {

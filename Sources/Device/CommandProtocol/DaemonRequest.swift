@@ -8,7 +8,7 @@ import LoginProtocol
 /// Each request is a type that conforms to `AccountRequest`, `MachineRequest` or
 /// `ContinuingRequest`; nothing else lists it. Its handler is in the daemon's feature that serves
 /// it. ARCHITECTURE.md has the steps for adding one.
-package protocol DaemonRequest: Equatable, Sendable {
+package protocol DaemonRequest: FrameContent {
     /// The kind of its frame, and its name.
     static var verb: Verb { get }
     /// The users who may make it, the proof that they must give, and the conditions for a touch.
@@ -31,11 +31,6 @@ package protocol DaemonRequest: Equatable, Sendable {
     var context: RequestContext { get }
     /// The state that a server may be in if the user interrupts it; `none` unless stated otherwise.
     var interruption: ServerInterruption { get }
-
-    /// Appends the fields to a frame; throws if a value does not fit its field.
-    func put(into frame: inout FrameWriter) throws(WireFault)
-    /// Reads the fields from a frame, but not the frame's end; throws if they are malformed.
-    init(from frame: inout FrameReader) throws(WireFault)
 }
 
 extension DaemonRequest {
@@ -86,34 +81,6 @@ package protocol ContinuingRequest: DaemonRequest {}
 extension ContinuingRequest {
     package static var rule: VerbRule { VerbRule(.anyone, beginsRequest: false) }
     package var accountName: AccountName? { nil }
-}
-
-/// A request whose only field is the account.
-package protocol PlainAccountRequest: AccountRequest {
-    /// Creates a request for this account.
-    init(account: AccountName)
-}
-
-extension PlainAccountRequest {
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        self.init(account: try frame.accountName())
-    }
-}
-
-/// A request without fields.
-package protocol PlainRequest: DaemonRequest {
-    /// Creates a request.
-    init()
-}
-
-extension PlainRequest {
-    package func put(into frame: inout FrameWriter) throws(WireFault) {}
-
-    package init(from frame: inout FrameReader) throws(WireFault) { self.init() }
 }
 
 /// The details of a request that the journal and receipts show, which never include contents.

@@ -2,11 +2,9 @@
 import LoginProtocol
 
 /// Lists the readers of this machine: answered by `reader` for each, then `done`.
-package struct ReadersRequest: MachineRequest, PlainRequest {
+package struct ReadersRequest: MachineRequest {
     package static let verb = Verb(10, name: "readers")
     package static let rule = VerbRule(.anyone)
-
-    package init() {}
 }
 
 /// A reader's capabilities, as bits on the wire.
@@ -29,7 +27,7 @@ package struct ReaderFeatures: OptionSet, Equatable, Sendable {
 }
 
 /// One reader.
-package struct ReaderAnswer: Equatable, Sendable {
+package struct ReaderAnswer: FrameContent {
     /// The id, which changes only if the reader is plugged in elsewhere.
     package var readerID: Bytes
     /// How it scans a finger.
@@ -39,49 +37,15 @@ package struct ReaderAnswer: Equatable, Sendable {
     /// The name that its driver reports.
     package var name: Bytes
     /// The name of the driver.
-    package var driver: Bytes
+    package var driver: Bytes  // .value
     /// The capabilities.
     package var features: ReaderFeatures
-
-    /// Creates an answer.
-    package init(
-        readerID: Bytes, scan: ScanType, total: UInt8, name: Bytes, driver: Bytes,
-        features: ReaderFeatures
-    ) {
-        self.readerID = readerID
-        self.scan = scan
-        self.total = total
-        self.name = name
-        self.driver = driver
-        self.features = features
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.readerID, readerID)
-        try frame.put(.scan, number: scan.rawValue)
-        try frame.put(.total, number: total)
-        try frame.put(.name, name)
-        try frame.put(.value, driver)
-        try frame.put(.features, number: features.rawValue)
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        self.init(
-            readerID: try frame.bytes(.readerID),
-            scan: try frame.choice(.scan),
-            total: try frame.number(.total),
-            name: try frame.bytes(.name),
-            driver: try frame.bytes(.value),
-            features: ReaderFeatures(rawValue: try frame.number(.features)))
-    }
 }
 
 /// Lists the effective configuration: answered by `setting` for each, then `done`.
-package struct ConfigurationRequest: MachineRequest, PlainRequest {
+package struct ConfigurationRequest: MachineRequest {
     package static let verb = Verb(12, name: "configuration")
     package static let rule = VerbRule(.anyone)
-
-    package init() {}
 }
 
 /// One effective setting.
@@ -94,41 +58,18 @@ package struct SettingAnswer: DaemonAnswer {
     package var value: Bytes
     /// `default`, or the file and line that set it.
     package var origin: Bytes
-
-    /// Creates an answer.
-    package init(name: Bytes, value: Bytes, origin: Bytes) {
-        self.name = name
-        self.value = value
-        self.origin = origin
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.name, name)
-        try frame.put(.value, value)
-        try frame.put(.origin, origin)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        name = try frame.bytes(.name)
-        value = try frame.bytes(.value)
-        origin = try frame.bytes(.origin)
-    }
 }
 
 /// Reports which vault holds keys: answered by `vault` for each, then `done`.
-package struct VaultRequest: MachineRequest, PlainRequest {
+package struct VaultRequest: MachineRequest {
     package static let verb = Verb(21, name: "vault")
     package static let rule = VerbRule(.anyone)
-
-    package init() {}
 }
 
 /// Trusts the TPM in its present state as the one in which keys are made.
-package struct TrustVaultRequest: MachineRequest, PlainRequest {
+package struct TrustVaultRequest: MachineRequest {
     package static let verb = Verb(23, name: "trustVault")
     package static let rule = VerbRule(.root)
-
-    package init() {}
 }
 
 /// A vault, as described to the administrator.
@@ -138,59 +79,17 @@ package struct VaultAnswer: DaemonAnswer {
     /// `file` or `tpm`.
     package var vault: Bytes
     /// Whether it is the vault in which new keys are made.
-    package var isChosen: Bool
+    package var isChosen: Bool  // .done stated
     /// The TPM's manufacturer and firmware, or the library; empty if the vault is not usable.
-    package var maker: Bytes
+    package var maker: Bytes = []  // .name
     /// What is required to open a key, in words.
-    package var policy: Bytes
+    package var policy: Bytes = []  // .value
     /// The PCRs that new keys are bound to, such as `7,11`; empty for none.
-    package var registers: Bytes
+    package var registers: Bytes = []  // .origin
     /// The Name of the storage root key (TPM 2.0 part 1, 16); empty if there is none.
-    package var root: Bytes
+    package var root: Bytes = []  // .rootName
     /// Why the vault is not usable at present; nil if it is.
-    package var trouble: Bytes?
-
-    /// Creates an answer.
-    package init(
-        vault: Bytes, isChosen: Bool, maker: Bytes = [], policy: Bytes = [],
-        registers: Bytes = [], root: Bytes = [], trouble: Bytes? = nil
-    ) {
-        self.vault = vault
-        self.isChosen = isChosen
-        self.maker = maker
-        self.policy = policy
-        self.registers = registers
-        self.root = root
-        self.trouble = trouble
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.subject, ifPresent: trouble)
-        try frame.put(.done, number: UInt8(isChosen ? 1 : 0))
-        try frame.put(.name, maker)
-        try frame.put(.value, policy)
-        try frame.put(.origin, registers)
-        try frame.put(.vault, vault)
-        try frame.put(.rootName, root)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        let trouble = try frame.bytesIfPresent(.subject)
-        guard let isChosen = try frame.flagIfPresent(.done) else { throw .unexpectedField }
-        let maker = try frame.bytes(.name)
-        let policy = try frame.bytes(.value)
-        let registers = try frame.bytes(.origin)
-        self.init(
-            vault: try frame.bytes(.vault), isChosen: isChosen, maker: maker, policy: policy,
-            registers: registers, root: try frame.bytes(.rootName), trouble: trouble)
-    }
-}
-
-extension Request {
-    package static let readers = Request(ReadersRequest())
-    package static let configuration = Request(ConfigurationRequest())
-    package static let vault = Request(VaultRequest())
-    package static let trustVault = Request(TrustVaultRequest())
+    package var trouble: Bytes? = nil  // .subject
 }
 
 extension Field {

@@ -63,25 +63,6 @@ package struct ReaderDescription: Equatable, Sendable, Identifiable {
     /// How close the reader is to having to cool down.
     package let temperature: Temperature
 
-    /// Describes a reader by its values.
-    package init(
-        id: String, name: String, driver: String, deviceID: String, serial: String?, seat: String,
-        scanType: ScanType, enrolStages: Int, features: Features, matchesOnHost: Bool,
-        temperature: Temperature
-    ) {
-        self.id = id
-        self.name = name
-        self.driver = driver
-        self.deviceID = deviceID
-        self.serial = serial
-        self.seat = seat
-        self.scanType = scanType
-        self.enrolStages = enrolStages
-        self.features = features
-        self.matchesOnHost = matchesOnHost
-        self.temperature = temperature
-    }
-
     /// The identity of the reader, which survives replugging and reboots.
     package var identity: ReaderIdentity {
         ReaderIdentity(driver: driver, deviceID: deviceID, serial: serial)

@@ -27,10 +27,4 @@ package struct ReaderEvent: Equatable, Sendable {
     package let reader: String
     /// The kind of the event, with its values.
     package let kind: Kind
-
-    /// Describes an event by its values.
-    package init(reader: String, kind: Kind) {
-        self.reader = reader
-        self.kind = kind
-    }
 }

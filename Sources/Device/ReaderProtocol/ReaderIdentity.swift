@@ -11,11 +11,4 @@ package struct ReaderIdentity: Hashable, Sendable {
     package let deviceID: String
     /// The device's USB serial number; nil if it has none or is not on USB.
     package let serial: String?
-
-    /// Describes a reader by its values.
-    package init(driver: String, deviceID: String, serial: String?) {
-        self.driver = driver
-        self.deviceID = deviceID
-        self.serial = serial
-    }
 }

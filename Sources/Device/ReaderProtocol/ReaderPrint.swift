@@ -16,14 +16,6 @@ package struct ReaderPrint: Equatable, Sendable {
     /// more.
     package let bytes: [UInt8]
 
-    /// Describes a print by its values.
-    package init(finger: Finger?, account: String?, identity: PrintIdentity, bytes: [UInt8]) {
-        self.finger = finger
-        self.account = account
-        self.identity = identity
-        self.bytes = bytes
-    }
-
     /// Whether this is the print that the template refers to, as `fp_print_equal` decides.
     package func isSame(as template: Template) -> Bool {
         identity == template.identity

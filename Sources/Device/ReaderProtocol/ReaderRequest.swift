@@ -74,14 +74,6 @@ package struct MatchRequest: Equatable, Sendable {
     package let templates: Int
     /// Whether signetd judges a reader's storage before that reader scans.
     package let isExamined: Bool
-
-    /// Describes a request by its values.
-    package init(readers: [String], limit: Duration, templates: Int, isExamined: Bool) {
-        self.readers = readers
-        self.limit = limit
-        self.templates = templates
-        self.isExamined = isExamined
-    }
 }
 
 /// A request to enrol a finger on one reader, whose storage signetd judges first.
@@ -97,17 +89,6 @@ package struct EnrolmentRequest: Equatable, Sendable {
     /// Whether a template follows whose print is deleted first, for readers that refuse to enrol a
     /// finger twice.
     package let replaces: Bool
-
-    /// Describes a request by its values.
-    package init(
-        finger: Finger, account: String, reader: String, limit: Duration, replaces: Bool
-    ) {
-        self.finger = finger
-        self.account = account
-        self.reader = reader
-        self.limit = limit
-        self.replaces = replaces
-    }
 }
 
 /// One frame from signetd to the reader process.

@@ -36,12 +36,6 @@ package struct AttestationRequest: Codable, Sendable {
     package let certificate: Binary
     /// The public area of its attestation key: a TPMT_PUBLIC.
     package let key: Binary
-
-    /// Creates a request from its fields.
-    package init(certificate: Binary, key: Binary) {
-        self.certificate = certificate
-        self.key = key
-    }
 }
 
 /// A secret that only that TPM can read, while it has that attestation key.
@@ -52,13 +46,6 @@ package struct AttestationChallenge: Codable, Sendable {
     package let seed: Binary
     /// When it expires, in seconds since 1970.
     package let expires: Int64
-
-    /// Creates an answer from its fields.
-    package init(credential: Binary, seed: Binary, expires: Int64) {
-        self.credential = credential
-        self.seed = seed
-        self.expires = expires
-    }
 }
 
 /// What the TPM has stated about a device's new key, as part of the key's proof.
@@ -79,20 +66,6 @@ package struct KeyAttestation: Codable, Sendable {
     package let quote: TPMStatement?
     /// The measurements that led to the value of PCR 7; present with `quote`.
     package let log: Binary?
-
-    /// Creates a value from its fields.
-    package init(
-        secret: Binary, area: Binary, registers: Binary, registerDigest: Binary,
-        certification: TPMStatement, quote: TPMStatement?, log: Binary?
-    ) {
-        self.secret = secret
-        self.area = area
-        self.registers = registers
-        self.registerDigest = registerDigest
-        self.certification = certification
-        self.quote = quote
-        self.log = log
-    }
 }
 
 /// A statement of a TPM, signed by its attestation key.
@@ -101,10 +74,4 @@ package struct TPMStatement: Codable, Sendable {
     package let statement: Binary
     /// The TPMT_SIGNATURE.
     package let signature: Binary
-
-    /// Creates a value from its fields.
-    package init(statement: Binary, signature: Binary) {
-        self.statement = statement
-        self.signature = signature
-    }
 }

@@ -11,14 +11,6 @@ package struct ChallengeRequest: Codable, Sendable {
     package let device: DeviceID
     /// The purpose of the challenge; a login if absent.
     package let action: ChallengeAction?
-
-    /// Creates a request from its fields.
-    package init(application: Name, account: Name, device: DeviceID, action: ChallengeAction?) {
-        self.application = application
-        self.account = account
-        self.device = device
-        self.action = action
-    }
 }
 
 /// A challenge, valid once and for 60 seconds.
@@ -32,14 +24,6 @@ package struct ChallengeAnswer: Codable, Sendable {
     /// What an answer must fulfil, so that a device need not ask for a touch in vain; nil if
     /// nothing is required, or from a server that does not say.
     package let policy: DevicePolicy?
-
-    /// Creates an answer from its fields.
-    package init(challenge: Challenge, audience: String, expires: Int64, policy: DevicePolicy?) {
-        self.challenge = challenge
-        self.audience = audience
-        self.expires = expires
-        self.policy = policy
-    }
 }
 
 /// What an application requires of its devices, whatever the account.
@@ -50,13 +34,6 @@ package struct DevicePolicy: Codable, Equatable, Sendable {
     package let keys: KeyRequirement
     /// What is required of Secure Boot.
     package let secureBoot: BootRequirement
-
-    /// Creates a policy from its fields.
-    package init(factors: [KeyFactor], keys: KeyRequirement, secureBoot: BootRequirement) {
-        self.factors = factors
-        self.keys = keys
-        self.secureBoot = secureBoot
-    }
 }
 
 /// A signed challenge, with the PAM module's own challenge if a verdict is requested.
@@ -68,13 +45,6 @@ package struct SignedChallengeRequest: Codable, Sendable {
     /// The module for which a verdict is requested.
     package let module: ModuleRequest?
 
-    /// Creates a request from its fields.
-    package init(statement: Binary, signature: Binary, module: ModuleRequest?) {
-        self.statement = statement
-        self.signature = signature
-        self.module = module
-    }
-
     /// The statement with its signature.
     package var proof: SignedText { SignedText(statement: statement, signature: signature) }
 }
@@ -85,12 +55,6 @@ package struct ModuleRequest: Codable, Sendable {
     package let challenge: Challenge
     /// The account's name on the device, which may differ from the one at the server.
     package let account: Name
-
-    /// Creates a request from its fields.
-    package init(challenge: Challenge, account: Name) {
-        self.challenge = challenge
-        self.account = account
-    }
 }
 
 /// The answer to a successful login.
@@ -156,12 +120,6 @@ package struct SignedVerdict: Codable, Sendable {
     package let statement: Binary
     /// Its signature.
     package let signature: Binary
-
-    /// Creates a verdict from its fields.
-    package init(statement: Binary, signature: Binary) {
-        self.statement = statement
-        self.signature = signature
-    }
 }
 
 /// The tokens issued at a login or refresh, in the fields of RFC 6749 but in camel case.
@@ -174,14 +132,6 @@ package struct TokenPair: Codable, Sendable {
     package let expiresIn: Int64
     /// The refresh token, valid once.
     package let refreshToken: String
-
-    /// Creates a pair from its fields.
-    package init(accessToken: String, tokenType: String, expiresIn: Int64, refreshToken: String) {
-        self.accessToken = accessToken
-        self.tokenType = tokenType
-        self.expiresIn = expiresIn
-        self.refreshToken = refreshToken
-    }
 }
 
 /// The canonical text of a statement, and its signature as an SSHSIG blob.
@@ -190,10 +140,4 @@ package struct SignedText: Codable, Sendable {
     package let statement: Binary
     /// Its signature.
     package let signature: Binary
-
-    /// Creates a value from both.
-    package init(statement: Binary, signature: Binary) {
-        self.statement = statement
-        self.signature = signature
-    }
 }

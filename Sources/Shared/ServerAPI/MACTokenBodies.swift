@@ -10,13 +10,6 @@ package struct MACTokenRequest: Codable, Sendable {
     /// The token's validity in seconds; 30 days if absent.
     package let expiresIn: Int64?
 
-    /// Creates a request from its fields.
-    package init(statement: Binary, signature: Binary, expiresIn: Int64?) {
-        self.statement = statement
-        self.signature = signature
-        self.expiresIn = expiresIn
-    }
-
     /// The statement with its signature.
     package var proof: SignedText { SignedText(statement: statement, signature: signature) }
 }
@@ -33,15 +26,4 @@ package struct IssuedMACToken: Codable, Sendable {
     package let audience: String
     /// When it expires, in seconds since 1970.
     package let expires: Int64
-
-    /// Creates an answer from its fields.
-    package init(
-        token: MACTokenID, name: String, secret: Binary, audience: String, expires: Int64
-    ) {
-        self.token = token
-        self.name = name
-        self.secret = secret
-        self.audience = audience
-        self.expires = expires
-    }
 }

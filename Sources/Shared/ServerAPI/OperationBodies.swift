@@ -13,28 +13,12 @@ package struct PendingOperation: Codable, Sendable {
     package let created: Int64
     /// When it expires, in seconds since 1970.
     package let expires: Int64
-
-    /// Creates a row from its fields.
-    package init(
-        operation: OperationID, template: String, data: String, created: Int64, expires: Int64
-    ) {
-        self.operation = operation
-        self.template = template
-        self.data = data
-        self.created = created
-        self.expires = expires
-    }
 }
 
 /// The pending operations that a device may decide, oldest first.
 package struct PendingOperations: Codable, Sendable {
     /// The operations.
     package let operations: [PendingOperation]
-
-    /// Creates a list.
-    package init(operations: [PendingOperation]) {
-        self.operations = operations
-    }
 }
 
 /// An operation, as reported to a device that may decide it: everything that it has to sign.

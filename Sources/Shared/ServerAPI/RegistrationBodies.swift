@@ -59,12 +59,6 @@ package struct NewPasswordKey: Codable, Sendable {
     package let publicKey: Binary
     /// Its signature over the statement.
     package let signature: Binary
-
-    /// Creates a value from both.
-    package init(publicKey: Binary, signature: Binary) {
-        self.publicKey = publicKey
-        self.signature = signature
-    }
 }
 
 /// A signed challenge for a new password key, in place of the registration's present one.
@@ -75,13 +69,6 @@ package struct PasswordKeyRequest: Codable, Sendable {
     package let signature: Binary
     /// The new key.
     package let passwordKey: NewPasswordKey
-
-    /// Creates a request from its fields.
-    package init(statement: Binary, signature: Binary, passwordKey: NewPasswordKey) {
-        self.statement = statement
-        self.signature = signature
-        self.passwordKey = passwordKey
-    }
 
     /// The statement with its signature by the fingerprint key.
     package var proof: SignedText { SignedText(statement: statement, signature: signature) }

@@ -25,25 +25,6 @@ package struct DeviceSession: Codable, Sendable {
     package let address: String?
     /// The program that began it, as that calls itself; nil if it is not known.
     package let agent: String?
-
-    /// Creates a session from its fields.
-    package init(
-        session: SessionID, own: Bool, registration: RegistrationID, device: DeviceID,
-        deviceName: DeviceName?, factor: String, created: Int64, refreshed: Int64?, expires: Int64,
-        address: String?, agent: String?
-    ) {
-        self.session = session
-        self.own = own
-        self.registration = registration
-        self.device = device
-        self.deviceName = deviceName
-        self.factor = factor
-        self.created = created
-        self.refreshed = refreshed
-        self.expires = expires
-        self.address = address
-        self.agent = agent
-    }
 }
 
 /// The sessions of an account, the newest first.
@@ -52,21 +33,10 @@ package struct DeviceSessions: Codable, Sendable {
     package let sessions: [DeviceSession]
     /// How many there are, with those that are not listed.
     package let total: Int64
-
-    /// Creates a list.
-    package init(sessions: [DeviceSession], total: Int64) {
-        self.sessions = sessions
-        self.total = total
-    }
 }
 
 /// How many sessions were ended.
 package struct EndedSessions: Codable, Sendable {
     /// The number of them.
     package let ended: Int64
-
-    /// Creates an answer.
-    package init(ended: Int64) {
-        self.ended = ended
-    }
 }

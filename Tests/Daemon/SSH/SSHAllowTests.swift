@@ -158,7 +158,7 @@ extension DaemonTests {
             #expect(try client.last().done != nil)
             try needsTouch(fixture, signing(try login(key), key))
             let texts = try purposes(fixture)
-            let fingerprint = String(decoding: host.text, as: UTF8.self)
+            let fingerprint = String(decoding: host.bytes, as: UTF8.self)
             #expect(texts.count == 4)
             #expect(texts[1] == "allow 2 ssh signatures in 60 s for \(fingerprint)")
             for (text, number) in zip(texts[2...], 1...) {

@@ -47,6 +47,6 @@ package enum FingerFrames: RequestFamily {
         .of(ChangeForecastAnswer()),
         .of(
             ChangeForecastAnswer(
-                finger: .leftIndex, move: ChangeForecastAnswer.ReaderMove(from: [1], to: [2]))),
+                finger: .leftIndex, move: ReaderMove(old: [1], new: [2]))),
     ]
 }

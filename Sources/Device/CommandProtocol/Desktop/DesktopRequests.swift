@@ -45,25 +45,9 @@ package struct DesktopClaimRequest: MachineRequest {
     package static let logging = DecisionLogging.denials
 
     /// The client.
-    package let client: BusClientName
+    package let client: BusClientName  // .busClient
     /// The account, which need not exist; nil for the client's own.
     package let account: AccountName?
-
-    /// Creates a request.
-    package init(client: BusClientName, account: AccountName?) {
-        self.client = client
-        self.account = account
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        if let account { try frame.put(accountName: account) }
-        try frame.put(client: client)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountNameIfPresent()
-        client = try frame.clientName()
-    }
 }
 
 /// Ends `desktopClaim`: the account that the client may use the readers for.
@@ -74,23 +58,7 @@ package struct DesktopAccountAnswer: DaemonAnswer {
     /// The account, which need not exist.
     package let account: AccountName
     /// The name of the client's program, which that chooses itself; nil if it is not known.
-    package let program: Bytes?
-
-    /// Creates an answer.
-    package init(account: AccountName, program: Bytes?) {
-        self.account = account
-        self.program = program
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.busProgram, ifPresent: program)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        program = try frame.bytesIfPresent(.busProgram)
-    }
+    package let program: Bytes?  // .busProgram
 }
 
 /// Lists an account's fingers for a client of the bus: answered by `print` for each, then `done`.
@@ -100,32 +68,16 @@ package struct DesktopListRequest: AccountRequest {
     package static let logging = DecisionLogging.denials
 
     /// The client.
-    package let client: BusClientName
+    package let client: BusClientName  // .busClient
     /// The account.
     package let account: AccountName
-
-    /// Creates a request.
-    package init(client: BusClientName, account: AccountName) {
-        self.client = client
-        self.account = account
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(client: client)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        client = try frame.clientName()
-    }
 }
 
 /// Requests a touch for a client of the bus: answered by `desktopAdmitted`, notices, and `done` with
 /// the finger that matched.
 ///
 /// The touch leaves a receipt of its own kind, and releases nothing else.
-package struct DesktopVerifyRequest: AccountRequest, DesktopFingerRequest {
+package struct DesktopVerifyRequest: AccountRequest {
     package static let verb = Verb(72, name: "desktopVerify")
     package static let rule = VerbRule(
         .desktopInterface,
@@ -144,18 +96,11 @@ package struct DesktopVerifyRequest: AccountRequest, DesktopFingerRequest {
     }
 
     /// The client.
-    package let client: BusClientName
+    package let client: BusClientName  // .busClient
     /// The account.
     package let account: AccountName
     /// The only finger that may match; nil for any of the account's.
     package let finger: Finger?
-
-    /// Creates a request.
-    package init(client: BusClientName, account: AccountName, finger: Finger?) {
-        self.client = client
-        self.account = account
-        self.finger = finger
-    }
 }
 
 /// Reports, once, that a scan was admitted: from now on a finger is awaited.
@@ -164,29 +109,11 @@ package struct DesktopAdmittedAnswer: DaemonAnswer {
 
     /// The only finger that can match; nil if it is one of several.
     package let finger: Finger?
-
-    /// Creates an answer.
-    package init(finger: Finger?) { self.finger = finger }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.finger, numberIfPresent: finger?.rawValue)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        finger = try frame.choiceIfPresent(.finger)
-    }
 }
 
 /// Reports, during an enrolment, that the finger was compared with others and is scanned further.
 package struct DesktopComparedAnswer: DaemonAnswer {
     package static let kind = AnswerKind(182, name: "desktopCompared")
-
-    /// Creates an answer.
-    package init() {}
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {}
-
-    package init(from frame: inout FrameReader) throws(WireFault) {}
 }
 
 /// Adds a finger for a client of the bus, after polkit has authorised it with the password:
@@ -199,82 +126,28 @@ package struct DesktopEnrollRequest: AccountRequest {
     package static let command = "a desktop enrolment"
 
     /// The client.
-    package let client: BusClientName
+    package let client: BusClientName  // .busClient
     /// The account.
     package let account: AccountName
     /// The finger to add.
     package let finger: Finger
     /// The reader to use; nil for the first one.
     package let readerID: Bytes?
-
-    /// Creates a request.
-    package init(
-        client: BusClientName, account: AccountName, finger: Finger, readerID: Bytes?
-    ) {
-        self.client = client
-        self.account = account
-        self.finger = finger
-        self.readerID = readerID
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.finger, number: finger.rawValue)
-        try frame.put(.readerID, ifPresent: readerID)
-        try frame.put(client: client)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        finger = try frame.choice(.finger)
-        readerID = try frame.bytesIfPresent(.readerID)
-        client = try frame.clientName()
-    }
 }
 
 /// Removes one finger or all of them for a client of the bus, after polkit has authorised it with
 /// the password: answered as `delete`.
-package struct DesktopDeleteRequest: AccountRequest, DesktopFingerRequest {
+package struct DesktopDeleteRequest: AccountRequest {
     package static let verb = Verb(74, name: "desktopDelete")
     // The proof is polkit's, and is asked for by the handler.
     package static let rule = VerbRule(.desktopInterface)
 
     /// The client.
-    package let client: BusClientName
+    package let client: BusClientName  // .busClient
     /// The account.
     package let account: AccountName
     /// The finger to delete; nil for all fingers of the account.
     package let finger: Finger?
-
-    /// Creates a request.
-    package init(client: BusClientName, account: AccountName, finger: Finger?) {
-        self.client = client
-        self.account = account
-        self.finger = finger
-    }
-}
-
-/// A request for a client of the bus that is about one finger of an account, or any or all of them.
-package protocol DesktopFingerRequest {
-    var client: BusClientName { get }
-    var account: AccountName { get }
-    var finger: Finger? { get }
-
-    init(client: BusClientName, account: AccountName, finger: Finger?)
-}
-
-extension DesktopFingerRequest {
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.finger, numberIfPresent: finger?.rawValue)
-        try frame.put(client: client)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        let account = try frame.accountName()
-        let finger: Finger? = try frame.choiceIfPresent(.finger)
-        self.init(client: try frame.clientName(), account: account, finger: finger)
-    }
 }
 
 /// Has `desktopReaders` sent whenever a reader may have been plugged in or unplugged, until the
@@ -285,40 +158,19 @@ package struct DesktopWatchRequest: MachineRequest {
     package static let verb = Verb(75, name: "desktopWatch")
     package static let rule = VerbRule(.desktopInterface)
     package static let logging = DecisionLogging.denials
-
-    /// Creates a request.
-    package init() {}
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {}
-
-    package init(from frame: inout FrameReader) throws(WireFault) {}
 }
 
 /// Reports that the list of readers may have changed.
 package struct DesktopReadersAnswer: DaemonAnswer {
     package static let kind = AnswerKind(183, name: "desktopReaders")
-
-    /// Creates an answer.
-    package init() {}
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {}
-
-    package init(from frame: inout FrameReader) throws(WireFault) {}
 }
 
-extension FrameWriter {
-    fileprivate mutating func put(client: BusClientName) throws(WireFault) {
-        try put(.busClient, Bytes(client.text.utf8))
-    }
-}
+extension BusClientName: FieldValue {
+    package var bytes: Bytes { Bytes(text.utf8) }
 
-extension FrameReader {
-    fileprivate mutating func clientName() throws(WireFault) -> BusClientName {
-        let bytes = try bytes(.busClient)
-        guard let text = String(validating: bytes, as: UTF8.self),
-            let name = BusClientName(text)
-        else { throw .malformedValue }
-        return name
+    package init?(bytes: Bytes) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        self.init(text)
     }
 }
 

@@ -15,23 +15,9 @@ package struct VerifyRequest: AccountRequest {
     /// How long to wait for the touch, in milliseconds.
     package let timeoutMilliseconds: UInt32
     /// The caller's reason in the caller's own words; nil if none was given.
-    package let reason: Bytes?
+    package var reason: Bytes? = nil  // .purpose
 
     package var context: RequestContext { RequestContext(purpose: reason ?? []) }
-}
-
-extension VerifyRequest {
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.purpose, ifPresent: reason)
-        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        reason = try frame.bytesIfPresent(.purpose)
-        timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
-    }
 }
 
 /// Adds a finger.
@@ -50,27 +36,6 @@ package struct EnrollRequest: AccountRequest {
     package let finger: Finger?
     /// The reader to use; nil for the first one.
     package let readerID: Bytes?
-
-    /// Creates a request.
-    package init(account: AccountName, finger: Finger?, readerID: Bytes?) {
-        self.account = account
-        self.finger = finger
-        self.readerID = readerID
-    }
-}
-
-extension EnrollRequest {
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.finger, numberIfPresent: finger?.rawValue)
-        try frame.put(.readerID, ifPresent: readerID)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        finger = try frame.choiceIfPresent(.finger)
-        readerID = try frame.bytesIfPresent(.readerID)
-    }
 }
 
 extension Finger {
@@ -91,34 +56,14 @@ package struct DeleteRequest: AccountRequest {
     /// The finger to delete; nil for all fingers of the account.
     package let finger: Finger?
     package var servesDeparted: Bool { finger == nil }
-
-    /// Creates a request.
-    package init(account: AccountName, finger: Finger?) {
-        self.account = account
-        self.finger = finger
-    }
-}
-
-extension DeleteRequest {
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.finger, numberIfPresent: finger?.rawValue)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        finger = try frame.choiceIfPresent(.finger)
-    }
 }
 
 /// Lists the account's fingers: answered by `print` for each, then `done`.
-package struct ListRequest: PlainAccountRequest {
+package struct ListRequest: AccountRequest {
     package static let verb = Verb(9, name: "list")
     package static let rule = VerbRule(.rootOrAccount)
 
     package let account: AccountName
-
-    package init(account: AccountName) { self.account = account }
 }
 
 /// Whether a finger could match a print now, as far as it depends on readers; the raw value is on
@@ -137,7 +82,7 @@ package enum PrintState: UInt8, CaseIterable, Sendable {
 }
 
 /// One enrolled finger.
-package struct PrintAnswer: Equatable, Sendable {
+package struct PrintAnswer: FrameContent {
     /// The finger; nil if the print is damaged and does not name it.
     package var finger: Finger?
     /// The print's id.
@@ -147,66 +92,9 @@ package struct PrintAnswer: Equatable, Sendable {
     /// When it was enrolled, in seconds since 1970; nil if unknown.
     package var since: UInt64?
     /// Whether the sealed template is authentic.
-    package var intact: Bool
+    package var intact: Bool  // .done stated
     /// Whether it can be used now; nil if that was not asked, or the readers are not known.
-    package var state: PrintState?
-
-    /// Creates an answer.
-    package init(
-        finger: Finger?, printID: PrintID, readerID: Bytes, since: UInt64?, intact: Bool,
-        state: PrintState? = nil
-    ) {
-        self.finger = finger
-        self.printID = printID
-        self.readerID = readerID
-        self.since = since
-        self.intact = intact
-        self.state = state
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.finger, numberIfPresent: finger?.rawValue)
-        try frame.put(.printID, printID)
-        try frame.put(.readerID, readerID)
-        try frame.put(.since, numberIfPresent: since)
-        try frame.put(.done, number: UInt8(intact ? 1 : 0))
-        try frame.put(.printState, numberIfPresent: state?.rawValue)
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        self.init(
-            finger: try frame.choiceIfPresent(.finger),
-            printID: try frame.fixed(.printID),
-            readerID: try frame.bytes(.readerID),
-            since: try frame.numberIfPresent(.since),
-            intact: false)
-        let flag: UInt8 = try frame.number(.done)
-        guard flag <= 1 else { throw .malformedValue }
-        intact = flag == 1
-        state = try frame.choiceIfPresent(.printState)
-    }
-}
-
-extension Request {
-    package static func verify(
-        account: AccountName, timeoutMilliseconds: UInt32, reason: Bytes? = nil
-    ) -> Request {
-        Request(
-            VerifyRequest(
-                account: account, timeoutMilliseconds: timeoutMilliseconds, reason: reason))
-    }
-
-    package static func enroll(account: AccountName, finger: Finger?, readerID: Bytes?) -> Request {
-        Request(EnrollRequest(account: account, finger: finger, readerID: readerID))
-    }
-
-    package static func delete(account: AccountName, finger: Finger?) -> Request {
-        Request(DeleteRequest(account: account, finger: finger))
-    }
-
-    package static func list(account: AccountName) -> Request {
-        Request(ListRequest(account: account))
-    }
+    package var state: PrintState? = nil  // .printState
 }
 
 extension Field {

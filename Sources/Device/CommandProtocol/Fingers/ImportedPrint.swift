@@ -6,13 +6,11 @@ import LoginProtocol
 /// `done`.
 ///
 /// Before the password is requested, each file is listed without an outcome.
-package struct ImportPrintRequest: PlainAccountRequest {
+package struct ImportPrintRequest: AccountRequest {
     package static let verb = Verb(26, name: "importPrint")
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
 
     package let account: AccountName
-
-    package init(account: AccountName) { self.account = account }
 }
 
 /// The result for one file in fprintd's store; the raw value is on the wire.
@@ -63,53 +61,15 @@ package enum ImportOutcome: UInt8, CaseIterable, Sendable {
 }
 
 /// One file in fprintd's store, and the result of importing it.
-package struct ImportedPrintAnswer: Equatable, Sendable {
+package struct ImportedPrintAnswer: FrameContent {
     /// The finger according to the file name; nil if the name is not that of a finger.
     package var finger: Finger?
     /// When the file was written, in seconds since 1970; nil if unknown.
-    package var since: UInt64?
+    package var since: UInt64? = nil
     /// Details of the outcome, for the user; never parsed.
-    package var subject: Bytes?
+    package var subject: Bytes? = nil
     /// The outcome; nil for a file that is listed before the password is requested.
-    package var outcome: ImportOutcome?
+    package var outcome: ImportOutcome?  // .done
     /// The path within the account's directory: `driver/device/finger`.
-    package var place: Bytes
-
-    /// Creates an answer.
-    package init(
-        finger: Finger?, since: UInt64? = nil, subject: Bytes? = nil, outcome: ImportOutcome?,
-        place: Bytes
-    ) {
-        self.finger = finger
-        self.since = since
-        self.subject = subject
-        self.outcome = outcome
-        self.place = place
-    }
-
-    /// Appends the fields to a frame.
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.finger, numberIfPresent: finger?.rawValue)
-        try frame.put(.since, numberIfPresent: since)
-        try frame.put(.subject, ifPresent: subject)
-        try frame.put(.done, numberIfPresent: outcome?.rawValue)
-        try frame.put(.origin, place)
-    }
-
-    /// Reads the fields from a frame.
-    init(from frame: inout FrameReader) throws(WireFault) {
-        let finger: Finger? = try frame.choiceIfPresent(.finger)
-        let since: UInt64? = try frame.numberIfPresent(.since)
-        let subject = try frame.bytesIfPresent(.subject)
-        let outcome: ImportOutcome? = try frame.choiceIfPresent(.done)
-        self.init(
-            finger: finger, since: since, subject: subject, outcome: outcome,
-            place: try frame.bytes(.origin))
-    }
-}
-
-extension Request {
-    package static func importPrint(account: AccountName) -> Request {
-        Request(ImportPrintRequest(account: account))
-    }
+    package var place: Bytes  // .origin
 }

@@ -76,17 +76,6 @@ package struct ConfirmRequest: AccountRequest {
     package let challenge: Challenge
 }
 
-extension ConfirmRequest {
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(account: account, challenge: challenge)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        challenge = try frame.fixed(.challenge)
-    }
-}
-
 /// Reports that a password was accepted in the same login.
 package struct PasswordAcceptedRequest: AccountRequest {
     package static let verb = Verb(.passwordAccepted, name: "passwordAccepted")
@@ -97,17 +86,6 @@ package struct PasswordAcceptedRequest: AccountRequest {
     package let account: AccountName
     /// The PAM service.
     package let service: ServiceName
-}
-
-extension PasswordAcceptedRequest {
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(account: account, service: service)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        service = try frame.name(.service)
-    }
 }
 
 extension OfferRequest: AccountRequest {
@@ -148,37 +126,10 @@ package struct PasswordChangedRequest: AccountRequest {
     package let password: Bytes
 }
 
-extension PasswordChangedRequest {
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(account: account, service: service)
-        try frame.put(.password, password)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        service = try frame.name(.service)
-        password = try frame.bytes(.password)
-    }
-}
-
 extension Request {
     package static func authenticate(_ request: AuthenticateRequest) -> Request {
         Request(request)
     }
 
-    package static func confirm(account: AccountName, challenge: Challenge) -> Request {
-        Request(ConfirmRequest(account: account, challenge: challenge))
-    }
-
-    package static func passwordAccepted(account: AccountName, service: ServiceName) -> Request {
-        Request(PasswordAcceptedRequest(account: account, service: service))
-    }
-
     package static func offer(_ request: OfferRequest) -> Request { Request(request) }
-
-    package static func passwordChanged(
-        account: AccountName, service: ServiceName, password: Bytes
-    ) -> Request {
-        Request(PasswordChangedRequest(account: account, service: service, password: password))
-    }
 }

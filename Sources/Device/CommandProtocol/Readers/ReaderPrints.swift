@@ -19,7 +19,7 @@ package struct ReaderPrintsRequest: MachineRequest {
     package static let rule = VerbRule(.root)
 
     /// The action.
-    package var action: StorageAction
+    package var action: StorageAction  // .storageAction
     /// The only reader to list or to change; nil for all.
     package var readerID: Bytes?
 
@@ -27,16 +27,6 @@ package struct ReaderPrintsRequest: MachineRequest {
     package init(_ action: StorageAction, readerID: Bytes? = nil) {
         self.action = action
         self.readerID = readerID
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.readerID, ifPresent: readerID)
-        try frame.put(.storageAction, number: action.rawValue)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        let readerID = try frame.bytesIfPresent(.readerID)
-        self.init(try frame.choice(.storageAction), readerID: readerID)
     }
 }
 
@@ -53,31 +43,7 @@ package struct StoredPrintAnswer: DaemonAnswer {
     /// The id of the reader.
     package var readerID: Bytes
     /// The reader's description of the print, for the user; never parsed.
-    package var subject: Bytes?
-
-    /// Creates an answer.
-    package init(account: AccountName?, finger: Finger?, readerID: Bytes, subject: Bytes? = nil) {
-        self.account = account
-        self.finger = finger
-        self.readerID = readerID
-        self.subject = subject
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        if let account { try frame.put(accountName: account) }
-        try frame.put(.finger, numberIfPresent: finger?.rawValue)
-        try frame.put(.readerID, readerID)
-        try frame.put(.subject, ifPresent: subject)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        let account = try frame.accountNameIfPresent()
-        let finger: Finger? = try frame.choiceIfPresent(.finger)
-        let readerID = try frame.bytes(.readerID)
-        self.init(
-            account: account, finger: finger, readerID: readerID,
-            subject: try frame.bytesIfPresent(.subject))
-    }
+    package var subject: Bytes? = nil
 }
 
 extension Request {

@@ -16,17 +16,6 @@ package struct WatchReaderRequest: MachineRequest {
 
     /// The reader to watch; nil for the first one.
     package let readerID: Bytes?
-
-    /// Creates a request.
-    package init(readerID: Bytes?) { self.readerID = readerID }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.readerID, ifPresent: readerID)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        readerID = try frame.bytesIfPresent(.readerID)
-    }
 }
 
 extension Request {

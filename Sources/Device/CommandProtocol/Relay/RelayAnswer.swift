@@ -49,7 +49,7 @@ package enum RegistrationProgress: UInt8, CaseIterable, Sendable {
 }
 
 /// A registration that has begun, with the values that the new key's statement must name.
-package struct RelayRegistration: Equatable, Sendable {
+package struct RelayRegistration: FrameContent {
     /// The registration's id.
     package var registration: RegistrationID
     /// The account's name at the server.
@@ -63,41 +63,21 @@ package struct RelayRegistration: Equatable, Sendable {
     /// When the challenge expires, in seconds since 1970.
     package var expires: UInt64
     /// Whether the server takes a key for the password, too.
-    package var acceptsPassword: Bool
-
-    /// Creates a registration.
-    package init(
-        registration: RegistrationID, account: ServerAccountName, application: ApplicationName,
-        audience: Audience, challenge: Challenge, expires: UInt64, acceptsPassword: Bool = false
-    ) {
-        self.acceptsPassword = acceptsPassword
-        self.registration = registration
-        self.account = account
-        self.application = application
-        self.audience = audience
-        self.challenge = challenge
-        self.expires = expires
-    }
+    package var acceptsPassword: Bool = false  // .passwordAccepted
 }
 
 /// A server's verdict for a PAM module: its canonical text and its signature.
-package struct RelayVerdict: Equatable, Sendable {
+package struct RelayVerdict: FrameContent {
     /// The canonical text.
-    package var statement: Bytes
+    package var statement: Bytes  // .verdict
     /// The signature of the text by the server, as an SSHSIG blob.
-    package var signature: Bytes
-
-    /// Creates a verdict.
-    package init(statement: Bytes, signature: Bytes) {
-        self.statement = statement
-        self.signature = signature
-    }
+    package var signature: Bytes  // .verdictSignature
 }
 
 /// The tokens that a login at a server yields.
 ///
 /// Both tokens must consist of visible ASCII characters; encoding and decoding throw otherwise.
-package struct RelayTokens: Equatable, Sendable {
+package struct RelayTokens: FrameContent {
     /// The token that the caller presents to other services.
     package var accessToken: Bytes
     /// The lifetime of the access token in seconds.
@@ -105,16 +85,10 @@ package struct RelayTokens: Equatable, Sendable {
     /// The token that renews the access token; empty for none.
     package var refreshToken: Bytes
     /// The verdict, if one was requested.
-    package var verdict: RelayVerdict?
+    package var verdict: RelayVerdict? = nil
 
-    /// Creates the tokens.
-    package init(
-        accessToken: Bytes, seconds: UInt32, refreshToken: Bytes, verdict: RelayVerdict? = nil
-    ) {
-        self.accessToken = accessToken
-        self.seconds = seconds
-        self.refreshToken = refreshToken
-        self.verdict = verdict
+    func check() throws(WireFault) {
+        guard accessToken.isVisible, refreshToken.isVisible else { throw .malformedValue }
     }
 }
 
@@ -183,14 +157,7 @@ extension RelayAnswer {
     package func encoded() throws(WireFault) -> Bytes {
         var frame = FrameWriter(kind: kind.rawValue)
         switch self {
-        case .registered(let begun):
-            try frame.put(.account, name: begun.account)
-            try frame.put(.challenge, begun.challenge)
-            try frame.put(.application, name: begun.application)
-            try frame.put(.registration, begun.registration)
-            try frame.put(.audience, name: begun.audience)
-            try frame.put(.expires, number: begun.expires)
-            try frame.put(.passwordAccepted, ifSet: begun.acceptsPassword)
+        case .registered(let begun): try begun.put(into: &frame)
         case .proven(let progress, let fingerprint):
             try frame.put(.fingerprint, fingerprint)
             try frame.put(.registrationState, number: progress.rawValue)
@@ -276,44 +243,5 @@ extension RelayAnswer {
         case .sessionsEnded: self = .sessionsEnded(count: try frame.number(.count))
         }
         try frame.end()
-    }
-}
-
-extension RelayRegistration {
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let account: ServerAccountName = try frame.name(.account)
-        let challenge: Challenge = try frame.fixed(.challenge)
-        let application: ApplicationName = try frame.name(.application)
-        let registration: RegistrationID = try frame.fixed(.registration)
-        let audience: Audience = try frame.name(.audience)
-        self.init(
-            registration: registration, account: account, application: application,
-            audience: audience, challenge: challenge, expires: try frame.number(.expires),
-            acceptsPassword: try frame.isSet(.passwordAccepted))
-    }
-}
-
-extension RelayTokens {
-    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        guard accessToken.isVisible, refreshToken.isVisible else { throw .malformedValue }
-        try frame.put(.seconds, number: seconds)
-        try frame.put(.accessToken, accessToken)
-        try frame.put(.refreshToken, refreshToken)
-        if let verdict {
-            try frame.put(.verdict, verdict.statement)
-            try frame.put(.verdictSignature, verdict.signature)
-        }
-    }
-
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let seconds: UInt32 = try frame.number(.seconds)
-        self.init(
-            accessToken: try frame.bytes(.accessToken), seconds: seconds,
-            refreshToken: try frame.bytes(.refreshToken))
-        guard accessToken.isVisible, refreshToken.isVisible else { throw .malformedValue }
-        if let statement = try frame.bytesIfPresent(.verdict) {
-            verdict = RelayVerdict(
-                statement: statement, signature: try frame.bytes(.verdictSignature))
-        }
     }
 }

@@ -105,7 +105,7 @@ package struct RelayTPMStatement: Equatable, Sendable {
 }
 
 /// What the TPM states about a new key, as part of its proof.
-package struct RelayKeyAttestation: Equatable, Sendable {
+package struct RelayKeyAttestation: FieldValue, Equatable, Sendable {
     /// What the TPM states about PCR 7, with the measurements that led to its value.
     package struct Quote: Equatable, Sendable {
         /// The statement.
@@ -146,23 +146,21 @@ package struct RelayKeyAttestation: Equatable, Sendable {
         self.quote = quote
     }
 
-    func put(into frame: inout FrameWriter) throws(WireFault) {
+    /// The parts on the wire; nothing, which no field takes, if one of them is too long.
+    package var bytes: Bytes {
         var parts = [
             secret, area, registers, registerDigest, certification.statement,
             certification.signature,
         ]
         if let quote { parts += [quote.signed.statement, quote.signed.signature, quote.log] }
-        try frame.put(.tpmParts, TPMParts.encode(parts))
+        return (try? TPMParts.encode(parts)) ?? []
     }
 
-    /// Decodes the field if it is the next one; otherwise nil, and nothing is consumed.
-    static func ifPresent(
-        in frame: inout FrameReader
-    ) throws(WireFault) -> RelayKeyAttestation? {
-        guard let bytes = try frame.bytesIfPresent(.tpmParts) else { return nil }
-        let parts = try TPMParts.decode(bytes, count: 6...9)
-        guard parts.count == 6 || parts.count == 9 else { throw .malformedValue }
-        return RelayKeyAttestation(
+    package init?(bytes: Bytes) {
+        guard let parts = try? TPMParts.decode(bytes, count: 6...9),
+            parts.count == 6 || parts.count == 9
+        else { return nil }
+        self.init(
             secret: parts[0], area: parts[1], registers: parts[2], registerDigest: parts[3],
             certification: RelayTPMStatement(statement: parts[4], signature: parts[5]),
             quote: parts.count == 6

@@ -42,39 +42,15 @@ package enum RelayVerb: UInt8, CaseIterable, Sendable {
 }
 
 /// A new key for the password, with its signature over the statement that registers it.
-package struct RelayPasswordKey: Equatable, Sendable {
+package struct RelayPasswordKey: FrameContent {
     /// The new public key.
-    package var publicKey: PublicKeyPoint
+    package var publicKey: PublicKeyPoint  // .passwordKey
     /// The signature of the statement's text, as an SSHSIG blob.
-    package var signature: Bytes
-
-    /// Creates a value from both.
-    package init(publicKey: PublicKeyPoint, signature: Bytes) {
-        self.publicKey = publicKey
-        self.signature = signature
-    }
-
-    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.passwordKey, publicKey)
-        try frame.put(.passwordSignature, signature)
-    }
-
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        publicKey = try frame.fixed(.passwordKey)
-        signature = try frame.bytes(.passwordSignature)
-    }
-
-    /// Reads a key; nil if its first field is absent.
-    fileprivate init?(ifPresentIn frame: inout FrameReader) throws(WireFault) {
-        guard let bytes = try frame.bytesIfPresent(.passwordKey) else { return nil }
-        guard let point = PublicKeyPoint(bytes) else { throw .malformedValue }
-        publicKey = point
-        signature = try frame.bytes(.passwordSignature)
-    }
+    package var signature: Bytes  // .passwordSignature
 }
 
 /// The proof that this device possesses a new key.
-package struct RelayProof: Equatable, Sendable {
+package struct RelayProof: FrameContent {
     /// The server's URL.
     package var server: ServerURL
     /// The registration's id.
@@ -86,28 +62,13 @@ package struct RelayProof: Equatable, Sendable {
     /// The signature of the text, as an SSHSIG blob.
     package var signature: Bytes
     /// What the TPM states about the key; nil for a key that is not attested.
-    package var attestation: RelayKeyAttestation?
+    package var attestation: RelayKeyAttestation? = nil  // .tpmParts
     /// The key for the password, which has signed the same text; nil for none.
-    package var passwordKey: RelayPasswordKey?
-
-    /// Creates a proof.
-    package init(
-        server: ServerURL, registration: RegistrationID, publicKey: PublicKeyPoint,
-        statement: Bytes, signature: Bytes, attestation: RelayKeyAttestation? = nil,
-        passwordKey: RelayPasswordKey? = nil
-    ) {
-        self.attestation = attestation
-        self.passwordKey = passwordKey
-        self.server = server
-        self.registration = registration
-        self.publicKey = publicKey
-        self.statement = statement
-        self.signature = signature
-    }
+    package var passwordKey: RelayPasswordKey? = nil
 }
 
 /// The request for a challenge.
-package struct RelayChallengeRequest: Equatable, Sendable {
+package struct RelayChallengeRequest: FrameContent {
     /// The server's URL.
     package var server: ServerURL
     /// The account's name at the server.
@@ -119,38 +80,19 @@ package struct RelayChallengeRequest: Equatable, Sendable {
     /// The purpose of the challenge, see `LoginAction`.
     package var action: Bytes
     /// How long the server may take, in milliseconds; nil for the usual time.
-    package var milliseconds: UInt32?
-
-    /// Creates a request.
-    package init(
-        server: ServerURL, account: ServerAccountName, device: DeviceID,
-        application: ApplicationName, action: Bytes, milliseconds: UInt32? = nil
-    ) {
-        self.milliseconds = milliseconds
-        self.server = server
-        self.account = account
-        self.device = device
-        self.application = application
-        self.action = action
-    }
+    package var milliseconds: UInt32? = nil  // .timeoutMilliseconds
 }
 
 /// The values that a server's verdict for a PAM module must name.
-package struct RelayModule: Equatable, Sendable {
+package struct RelayModule: FrameContent {
     /// The module's own challenge.
-    package var challenge: Challenge
+    package var challenge: Challenge  // .moduleChallenge
     /// The account's name on this device.
-    package var account: AccountName
-
-    /// Creates the values.
-    package init(challenge: Challenge, account: AccountName) {
-        self.challenge = challenge
-        self.account = account
-    }
+    package var account: AccountName  // .localAccount
 }
 
 /// A statement that answers a server's challenge.
-package struct RelayLogin: Equatable, Sendable {
+package struct RelayLogin: FrameContent {
     /// The server's URL.
     package var server: ServerURL
     /// The statement's canonical text.
@@ -158,17 +100,7 @@ package struct RelayLogin: Equatable, Sendable {
     /// The signature of the text, as an SSHSIG blob.
     package var signature: Bytes
     /// The values that the verdict must name; nil if none is requested.
-    package var module: RelayModule?
-
-    /// Creates a login.
-    package init(
-        server: ServerURL, statement: Bytes, signature: Bytes, module: RelayModule? = nil
-    ) {
-        self.server = server
-        self.statement = statement
-        self.signature = signature
-        self.module = module
-    }
+    package var module: RelayModule? = nil
 }
 
 /// One frame from signetd to its relay; `RelayVerb` describes each kind.
@@ -249,34 +181,14 @@ extension RelayRequest {
             try frame.put(.device, device)
             try frame.put(.server, name: server)
             try frame.put(.code, code)
-            try frame.put(deviceName: name)
+            try frame.put(.deviceName, ifPresent: name?.bytes)
         case .requirements(let server, let code, let device):
             try frame.put(.device, device)
             try frame.put(.server, name: server)
             try frame.put(.code, code)
-        case .prove(let proof):
-            try frame.put(.statement, proof.statement)
-            try frame.put(.signature, proof.signature)
-            try frame.put(.server, name: proof.server)
-            try frame.put(.registration, proof.registration)
-            try frame.put(.publicKey, proof.publicKey)
-            try proof.attestation?.put(into: &frame)
-            try proof.passwordKey?.put(into: &frame)
-        case .challenge(let challenge):
-            try frame.put(.account, name: challenge.account)
-            try frame.put(.timeoutMilliseconds, numberIfPresent: challenge.milliseconds)
-            try frame.put(.device, challenge.device)
-            try frame.put(.server, name: challenge.server)
-            try frame.put(.application, name: challenge.application)
-            try frame.put(.action, challenge.action)
-        case .login(let login):
-            try frame.put(.statement, login.statement)
-            try frame.put(.signature, login.signature)
-            try frame.put(.server, name: login.server)
-            if let module = login.module {
-                try frame.put(.moduleChallenge, module.challenge)
-                try frame.put(.localAccount, name: module.account)
-            }
+        case .prove(let proof): try proof.put(into: &frame)
+        case .challenge(let challenge): try challenge.put(into: &frame)
+        case .login(let login): try login.put(into: &frame)
         case .remove(let server, let registration, let statement, let signature):
             try frame.put(.statement, statement)
             try frame.put(.signature, signature)
@@ -323,7 +235,7 @@ extension RelayRequest {
             let device: DeviceID = try frame.fixed(.device)
             self = .register(
                 server: try frame.name(.server), code: try frame.bytes(.code), device: device,
-                name: try frame.deviceName())
+                name: try frame.valueIfPresent(.deviceName))
         case .prove: self = .prove(try RelayProof(from: &frame))
         case .challenge: self = .challenge(try RelayChallengeRequest(from: &frame))
         case .login: self = .login(try RelayLogin(from: &frame))
@@ -378,42 +290,5 @@ extension RelayRequest {
             self = .endSessions(server: server, authorization: try frame.bytes(.authorization))
         }
         try frame.end()
-    }
-}
-
-extension RelayProof {
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let statement = try frame.bytes(.statement)
-        let signature = try frame.bytes(.signature)
-        self.init(
-            server: try frame.name(.server), registration: try frame.fixed(.registration),
-            publicKey: try frame.fixed(.publicKey), statement: statement, signature: signature)
-        attestation = try RelayKeyAttestation.ifPresent(in: &frame)
-        passwordKey = try RelayPasswordKey(ifPresentIn: &frame)
-    }
-}
-
-extension RelayChallengeRequest {
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let account: ServerAccountName = try frame.name(.account)
-        let milliseconds: UInt32? = try frame.numberIfPresent(.timeoutMilliseconds)
-        let device: DeviceID = try frame.fixed(.device)
-        self.init(
-            server: try frame.name(.server), account: account, device: device,
-            application: try frame.name(.application), action: try frame.bytes(.action),
-            milliseconds: milliseconds)
-    }
-}
-
-extension RelayLogin {
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let statement = try frame.bytes(.statement)
-        let signature = try frame.bytes(.signature)
-        self.init(
-            server: try frame.name(.server), statement: statement, signature: signature)
-        if let bytes = try frame.bytesIfPresent(.moduleChallenge) {
-            guard let challenge = Challenge(bytes) else { throw .malformedValue }
-            module = RelayModule(challenge: challenge, account: try frame.name(.localAccount))
-        }
     }
 }

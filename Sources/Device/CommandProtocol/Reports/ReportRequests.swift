@@ -6,13 +6,11 @@ import LoginProtocol
 ///
 /// It is answered by `server` for each registration, `signingKey` if there is one, `reader` for each
 /// reader and `print` for each finger, then `status`.
-package struct StatusRequest: PlainAccountRequest {
+package struct StatusRequest: AccountRequest {
     package static let verb = Verb(8, name: "status")
     package static let rule = VerbRule(.rootOrAccount)
 
     package let account: AccountName
-
-    package init(account: AccountName) { self.account = account }
 }
 
 /// The state of an account's credential; the raw value is on the wire.
@@ -199,132 +197,50 @@ package struct LogRequest: AccountRequest {
     /// The account.
     package var account: AccountName
     /// The number of receipts to skip at the beginning.
-    package var first: UInt64
+    package var first: UInt64 = 0
     /// The maximum number of receipts; 0 for all.
-    package var count: UInt32
-
-    /// Creates a request.
-    package init(account: AccountName, first: UInt64 = 0, count: UInt32 = 0) {
-        self.account = account
-        self.first = first
-        self.count = count
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.first, number: first)
-        try frame.put(.count, number: count)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        first = try frame.number(.first)
-        count = try frame.number(.count)
-    }
+    package var count: UInt32 = 0
 }
 
 /// One receipt.
-package struct ReceiptAnswer: Equatable, Sendable {
+package struct ReceiptAnswer: FrameContent {
     /// The statement's canonical text.
     package var statement: Bytes
     /// The SSHSIG blob of its signature, without armour.
     package var signature: Bytes
     /// Whether the log records that the daemon confirmed the proof.
-    package var isGranted: Bool
-
-    /// Creates an answer.
-    package init(statement: Bytes, signature: Bytes, isGranted: Bool) {
-        self.statement = statement
-        self.signature = signature
-        self.isGranted = isGranted
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.statement, statement)
-        try frame.put(.signature, signature)
-        if isGranted { try frame.put(.granted, number: UInt8(1)) }
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        statement = try frame.bytes(.statement)
-        signature = try frame.bytes(.signature)
-        isGranted = try frame.yes(.granted)
-    }
+    package var isGranted: Bool  // .granted
 }
 
 /// Reports touches that are requested without a terminal, as `event`, until cancelled.
-package struct WatchRequest: PlainAccountRequest {
+package struct WatchRequest: AccountRequest {
     package static let verb = Verb(25, name: "watch")
     package static let rule = VerbRule(.rootOrAccount)
     package static let readsPrints = false
 
     package let account: AccountName
-
-    package init(account: AccountName) { self.account = account }
 }
 
 /// The beginning or the end of a touch that is requested without a terminal.
 ///
 /// It is sent to clients that watch.
-package struct EventAnswer: Equatable, Sendable {
+package struct EventAnswer: FrameContent {
     /// The account whose finger is requested.
     package var account: AccountName
     /// The PAM service that requests it.
     package var service: ServiceName
     /// The requesting user, PAM_RUSER; empty if there is none.
-    package var requester: AccountName
+    package var requester: AccountName = .none
     /// The command or action that the touch authorises, empty if unknown.
-    package var purpose: Bytes
+    package var purpose: Bytes = []
     /// Whether the touch has ended: it was confirmed, refused or given up.
-    package var isOver: Bool
+    package var isOver: Bool  // .done stated
     /// The number of the touch, which is the same at its beginning and its end.
-    package var number: UInt64
-
-    /// Creates an answer.
-    package init(
-        account: AccountName, service: ServiceName, requester: AccountName = .none,
-        purpose: Bytes = [],
-        isOver: Bool, number: UInt64
-    ) {
-        self.account = account
-        self.service = service
-        self.requester = requester
-        self.purpose = purpose
-        self.isOver = isOver
-        self.number = number
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.service, name: service)
-        try frame.put(.requester, name: requester)
-        try frame.put(.purpose, purpose)
-        try frame.put(.done, number: UInt8(isOver ? 1 : 0))
-        try frame.put(.counter, number: number)
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        let account = try frame.accountName()
-        let service: ServiceName = try frame.name(.service)
-        let requester: AccountName = try frame.name(.requester)
-        let purpose = try frame.bytes(.purpose)
-        guard let isOver = try frame.flagIfPresent(.done) else { throw .unexpectedField }
-        self.init(
-            account: account, service: service, requester: requester, purpose: purpose,
-            isOver: isOver, number: try frame.number(.counter))
-    }
+    package var number: UInt64  // .counter
 }
 
 extension Request {
-    package static func status(account: AccountName) -> Request {
-        Request(StatusRequest(account: account))
-    }
-
     package static func log(_ request: LogRequest) -> Request { Request(request) }
-
-    package static func watch(account: AccountName) -> Request {
-        Request(WatchRequest(account: account))
-    }
 }
 
 extension Field {

@@ -8,7 +8,7 @@ import SignedFormats
 // keys: plain `ecdsa-sha2-nistp256` keys.
 
 /// Makes a key for the agent after a touch; ends with `sshAgentKeyMade`.
-package struct SSHAgentCreateRequest: AccountRequest, Equatable {
+package struct SSHAgentCreateRequest: AccountRequest {
     package static let verb = Verb(80, name: "sshAgentCreate")
     // Not even root may: the key signs in the account's name, and its owner is to know of it.
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
@@ -18,13 +18,7 @@ package struct SSHAgentCreateRequest: AccountRequest, Equatable {
     /// How long to wait for the touch, in milliseconds.
     package var timeoutMilliseconds: UInt32
     /// The key's name; nil to have the daemon choose one.
-    package var name: SSHKeyName?
-
-    package init(account: AccountName, timeoutMilliseconds: UInt32, name: SSHKeyName? = nil) {
-        self.account = account
-        self.timeoutMilliseconds = timeoutMilliseconds
-        self.name = name
-    }
+    package var name: SSHKeyName? = nil  // .sshKeyName
 
     package var context: RequestContext { RequestContext(purpose: purpose) }
 
@@ -34,28 +28,13 @@ package struct SSHAgentCreateRequest: AccountRequest, Equatable {
         guard let name else { return words }
         return words + Bytes(", ".utf8) + name.bytes
     }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
-        try frame.put(.sshKeyName, ifPresent: name?.bytes)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        self.init(
-            account: try frame.accountName(),
-            timeoutMilliseconds: try frame.number(.timeoutMilliseconds))
-        guard let typed = try frame.bytesIfPresent(.sshKeyName) else { return }
-        guard let name = SSHKeyName(typed) else { throw .malformedValue }
-        self.name = name
-    }
 }
 
 /// Signs with one of the agent's keys after a touch; ends with `sshAgentSignature`.
 ///
 /// What the agent says of the session and of the program that asks is shown as its word, and decides
 /// nothing: it is a process of the user's own.
-package struct SSHAgentSignRequest: AccountRequest, Equatable {
+package struct SSHAgentSignRequest: AccountRequest {
     package static let verb = Verb(81, name: "sshAgentSign")
     // Not even root may, because a server takes the signature for the account's owner.
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
@@ -65,61 +44,24 @@ package struct SSHAgentSignRequest: AccountRequest, Equatable {
     /// How long to wait for the touch, in milliseconds.
     package var timeoutMilliseconds: UInt32
     /// The key.
-    package var key: SSHKeyID
+    package var key: SSHKeyID  // .sshKeyID
     /// What is to be signed, byte for byte; the daemon signs only what it can name.
-    package var data: Bytes
+    package var data: Bytes  // .sshData
     /// The program that asks the agent, and those that started it.
-    package var programs: SSHAgentPrograms
+    package var programs: SSHAgentPrograms  // .sshPrograms
     /// The hosts over which the request has come, from this machine outwards.
-    package var forwarders: SSHHosts
+    package var forwarders: SSHHosts  // .sshForwarders
     /// The host whose session the agent has verified; none if it knows of no session.
-    package var host: SSHHosts
-
-    package init(
-        account: AccountName, timeoutMilliseconds: UInt32, key: SSHKeyID, data: Bytes,
-        programs: SSHAgentPrograms, forwarders: SSHHosts, host: SSHHosts
-    ) {
-        self.account = account
-        self.timeoutMilliseconds = timeoutMilliseconds
-        self.key = key
-        self.data = data
-        self.programs = programs
-        self.forwarders = forwarders
-        self.host = host
-    }
+    package var host: SSHHosts  // .sshSessionHost
 
     /// Where the request is refused before its purpose is known; see `Client.purpose` in the daemon.
     package var context: RequestContext {
         RequestContext(purpose: Bytes("sign for ssh".utf8))
     }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
-        try frame.put(.sshData, data)
-        try frame.put(.sshKeyID, key)
-        try frame.put(.sshPrograms, programs.bytes)
-        try frame.put(.sshForwarders, forwarders.bytes)
-        try frame.put(.sshSessionHost, host.bytes)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        let account = try frame.accountName()
-        let timeout: UInt32 = try frame.number(.timeoutMilliseconds)
-        let data = try frame.bytes(.sshData)
-        let key: SSHKeyID = try frame.fixed(.sshKeyID)
-        guard let programs = SSHAgentPrograms(bytes: try frame.bytes(.sshPrograms)),
-            let forwarders = SSHHosts(bytes: try frame.bytes(.sshForwarders)),
-            let host = SSHHosts(bytes: try frame.bytes(.sshSessionHost))
-        else { throw .malformedValue }
-        self.init(
-            account: account, timeoutMilliseconds: timeout, key: key, data: data,
-            programs: programs, forwarders: forwarders, host: host)
-    }
 }
 
 /// The names of up to three programs, from the one that asks upwards.
-package struct SSHAgentPrograms: Equatable, Sendable {
+package struct SSHAgentPrograms: FieldValue, Equatable, Sendable {
     /// The maximum number of names.
     package static let most = 3
     /// The maximum length of a name in bytes; that of comm in proc(5).
@@ -138,10 +80,10 @@ package struct SSHAgentPrograms: Equatable, Sendable {
     }
 
     /// The names with NUL between them.
-    var bytes: Bytes { Bytes(names.joined(separator: [0])) }
+    package var bytes: Bytes { Bytes(names.joined(separator: [0])) }
 
     /// Reads what `bytes` writes; nil for anything else.
-    init?(bytes: Bytes) {
+    package init?(bytes: Bytes) {
         guard !bytes.isEmpty else {
             self.init([])
             return
@@ -153,7 +95,7 @@ package struct SSHAgentPrograms: Equatable, Sendable {
 }
 
 /// Hosts in an order, as SHA-256 digests of their keys.
-package struct SSHHosts: Equatable, Sendable {
+package struct SSHHosts: FieldValue, Equatable, Sendable {
     /// The maximum number of hosts.
     package static let most = 16
     private static let width = 32
@@ -170,10 +112,10 @@ package struct SSHHosts: Equatable, Sendable {
     }
 
     /// The digests, one after another.
-    var bytes: Bytes { Bytes(digests.joined()) }
+    package var bytes: Bytes { Bytes(digests.joined()) }
 
     /// Reads what `bytes` writes; nil for another length.
-    init?(bytes: Bytes) {
+    package init?(bytes: Bytes) {
         guard bytes.count.isMultiple(of: Self.width) else { return nil }
         self.init(
             stride(from: 0, to: bytes.count, by: Self.width).map {
@@ -183,18 +125,16 @@ package struct SSHHosts: Equatable, Sendable {
 }
 
 /// Lists an account's keys for the agent: `sshAgentKey` for each, then `sshKeyCount`.
-package struct SSHAgentListRequest: PlainAccountRequest, Equatable {
+package struct SSHAgentListRequest: AccountRequest {
     package static let verb = Verb(82, name: "sshAgentList")
     package static let rule = VerbRule(.rootOrAccount)
     package static let logging = DecisionLogging.denials
 
     package var account: AccountName
-
-    package init(account: AccountName) { self.account = account }
 }
 
 /// One of the agent's keys, without its private half.
-package struct SSHAgentKeyContent: Equatable, Sendable {
+package struct SSHAgentKeyContent: FrameContent {
     /// When it was made, in seconds since 1970.
     package var since: UInt64
     /// The vault that opens it.
@@ -202,97 +142,39 @@ package struct SSHAgentKeyContent: Equatable, Sendable {
     /// The public key.
     package var publicKey: PublicKeyPoint
     /// Its id.
-    package var identifier: SSHKeyID
+    package var identifier: SSHKeyID  // .sshKeyID
     /// Its name.
-    package var name: SSHKeyName
+    package var name: SSHKeyName  // .sshKeyName
     /// Whether it can be used.
-    package var state: SSHKeyState
-
-    package init(
-        since: UInt64, vault: Bytes, publicKey: PublicKeyPoint, identifier: SSHKeyID,
-        name: SSHKeyName, state: SSHKeyState
-    ) {
-        self.since = since
-        self.vault = vault
-        self.publicKey = publicKey
-        self.identifier = identifier
-        self.name = name
-        self.state = state
-    }
-
-    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.since, number: since)
-        try frame.put(.vault, vault)
-        try frame.put(.publicKey, publicKey)
-        try frame.put(.sshKeyID, identifier)
-        try frame.put(.sshKeyName, name.bytes)
-        try frame.put(.sshKeyState, number: state.rawValue)
-    }
-
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        since = try frame.number(.since)
-        vault = try frame.bytes(.vault)
-        publicKey = try frame.fixed(.publicKey)
-        identifier = try frame.fixed(.sshKeyID)
-        guard let name = SSHKeyName(try frame.bytes(.sshKeyName)) else { throw .malformedValue }
-        self.name = name
-        state = try frame.choice(.sshKeyState)
-    }
+    package var state: SSHKeyState  // .sshKeyState
 }
 
 /// The new key; ends `sshAgentCreate`.
-package struct SSHAgentKeyMadeAnswer: DaemonAnswer, Equatable {
+package struct SSHAgentKeyMadeAnswer: DaemonAnswer {
     package static let kind = AnswerKind(190, name: "sshAgentKeyMade")
     package static let meaning = AnswerMeaning.end
 
     package var content: SSHAgentKeyContent
 
     package init(_ content: SSHAgentKeyContent) { self.content = content }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try content.put(into: &frame)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        content = try SSHAgentKeyContent(from: &frame)
-    }
 }
 
 /// One key of a list.
-package struct SSHAgentKeyAnswer: DaemonAnswer, Equatable {
+package struct SSHAgentKeyAnswer: DaemonAnswer {
     package static let kind = AnswerKind(191, name: "sshAgentKey")
 
     package var content: SSHAgentKeyContent
 
     package init(_ content: SSHAgentKeyContent) { self.content = content }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try content.put(into: &frame)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        content = try SSHAgentKeyContent(from: &frame)
-    }
 }
 
 /// A signature by one of the agent's keys; ends `sshAgentSign`.
-package struct SSHAgentSignatureAnswer: DaemonAnswer, Equatable {
+package struct SSHAgentSignatureAnswer: DaemonAnswer {
     package static let kind = AnswerKind(192, name: "sshAgentSignature")
     package static let meaning = AnswerMeaning.end
 
     /// The ECDSA integers r and s, 32 bytes each, big-endian.
-    package var numbers: Bytes
-
-    /// Creates an answer; `numbers` must have 64 bytes.
-    package init(numbers: Bytes) { self.numbers = numbers }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.sshNumbers, numbers)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        numbers = try frame.bytes(.sshNumbers)
-    }
+    package var numbers: Bytes  // .sshNumbers
 }
 
 extension Request {
@@ -302,10 +184,6 @@ extension Request {
 
     package static func sshAgentSign(_ request: SSHAgentSignRequest) -> Request {
         Request(request)
-    }
-
-    package static func sshAgentList(account: AccountName) -> Request {
-        Request(SSHAgentListRequest(account: account))
     }
 }
 

@@ -19,58 +19,25 @@ package struct SSHAllowRequest: AccountRequest {
     /// How long to wait for the touch, in milliseconds.
     package var timeoutMilliseconds: UInt32
     /// The key that may sign.
-    package var key: SSHKeyID
+    package var key: SSHKeyID  // .sshKeyID
     /// What it may sign for.
-    package var destination: SSHDestination
+    package var destination: SSHDestination  // .sshDestination
     /// How many signatures it may make, 1 to `SSHGrantLimit.signatures`.
-    package var signatures: UInt32
+    package var signatures: UInt32  // .sshSignatures
     /// For how long after the touch, in seconds, 1 to `SSHGrantLimit.seconds`.
-    package var seconds: UInt32
+    package var seconds: UInt32  // .sshSeconds
 
     package var context: RequestContext { RequestContext(purpose: purpose) }
 
     /// What the touch is for, as prompt, receipt and journal show it.
     package var purpose: Bytes {
-        Bytes("allow \(signatures) ssh signatures in \(seconds) s for ".utf8) + destination.text
+        Bytes("allow \(signatures) ssh signatures in \(seconds) s for ".utf8) + destination.bytes
     }
 
-    /// Creates a request; sizes are checked when it is encoded.
-    package init(
-        account: AccountName, timeoutMilliseconds: UInt32, key: SSHKeyID,
-        destination: SSHDestination, signatures: UInt32, seconds: UInt32
-    ) {
-        self.account = account
-        self.timeoutMilliseconds = timeoutMilliseconds
-        self.key = key
-        self.destination = destination
-        self.signatures = signatures
-        self.seconds = seconds
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
-        try frame.put(.sshKeyID, key)
-        try frame.put(.sshDestination, destination.text)
-        try frame.put(.sshSignatures, number: signatures)
-        try frame.put(.sshSeconds, number: seconds)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        let account = try frame.accountName()
-        let timeout: UInt32 = try frame.number(.timeoutMilliseconds)
-        let key: SSHKeyID = try frame.fixed(.sshKeyID)
-        guard let destination = SSHDestination(try frame.bytes(.sshDestination)) else {
-            throw .malformedValue
-        }
-        let signatures: UInt32 = try frame.number(.sshSignatures)
-        let seconds: UInt32 = try frame.number(.sshSeconds)
+    func check() throws(WireFault) {
         guard SSHGrantLimit.signatures.contains(signatures),
             SSHGrantLimit.seconds.contains(seconds)
         else { throw .malformedValue }
-        self.init(
-            account: account, timeoutMilliseconds: timeout, key: key, destination: destination,
-            signatures: signatures, seconds: seconds)
     }
 }
 
@@ -80,25 +47,9 @@ package struct SSHAllowedAnswer: DaemonAnswer {
     package static let meaning = AnswerMeaning.change
 
     /// How many signatures are allowed.
-    package var signatures: UInt32
+    package var signatures: UInt32  // .sshSignatures
     /// For how many seconds from now.
-    package var seconds: UInt32
-
-    /// Creates an answer.
-    package init(signatures: UInt32, seconds: UInt32) {
-        self.signatures = signatures
-        self.seconds = seconds
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.sshSignatures, number: signatures)
-        try frame.put(.sshSeconds, number: seconds)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        signatures = try frame.number(.sshSignatures)
-        seconds = try frame.number(.sshSeconds)
-    }
+    package var seconds: UInt32  // .sshSeconds
 }
 
 /// The limits of a grant.
@@ -111,7 +62,7 @@ package enum SSHGrantLimit {
 
 /// What signatures are allowed for: logins at servers with one host key, or the signatures of files
 /// in one namespace.
-package struct SSHDestination: Equatable, Sendable {
+package struct SSHDestination: FieldValue, Equatable, Sendable {
     /// The kind of a destination.
     package enum Kind: Equatable, Sendable {
         /// Logins at servers with this host key; its fingerprint as `ssh-keygen -l` shows it.
@@ -146,8 +97,10 @@ package struct SSHDestination: Equatable, Sendable {
         }
     }
 
+    package init?(bytes: Bytes) { self.init(bytes) }
+
     /// The text that `init` parses.
-    package var text: Bytes {
+    package var bytes: Bytes {
         switch kind {
         case .hostKey(let fingerprint): fingerprint
         case .namespace(let name): Self.namespacePrefix + name

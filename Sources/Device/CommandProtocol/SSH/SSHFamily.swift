@@ -66,10 +66,14 @@ extension SSHSignRequest: AccountRequest {
     }
 }
 
-extension SSHListRequest: PlainAccountRequest {
+extension SSHListRequest: AccountRequest {
     package static let verb = Verb(.list, name: "sshList")
     package static let rule = VerbRule(.rootOrAccount)
     package static let logging = DecisionLogging.denials
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        self.init(account: try frame.accountName())
+    }
 }
 
 extension SSHRemoveRequest: AccountRequest {

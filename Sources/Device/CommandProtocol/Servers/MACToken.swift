@@ -24,45 +24,19 @@ package struct MACTokenAddRequest: AccountRequest {
     /// The server's URL.
     package var server: ServerURL
     /// The token's name, on this device and at the server.
-    package var name: Bytes
+    package var name: Bytes  // .tokenName
 
     package var context: RequestContext { RequestContext(macToken: name, of: server) }
     package var interruption: ServerInterruption { .shown(by: "mac-token list") }
-
-    /// Creates a request; sizes are checked when it is encoded.
-    package init(
-        account: AccountName, timeoutMilliseconds: UInt32, server: ServerURL, name: Bytes
-    ) {
-        self.account = account
-        self.timeoutMilliseconds = timeoutMilliseconds
-        self.server = server
-        self.name = name
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
-        try frame.put(.server, name: server)
-        try frame.put(.tokenName, name)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
-        server = try frame.name(.server)
-        name = try frame.bytes(.tokenName)
-    }
 }
 
 /// Lists the account's MAC tokens, without their secrets: answered by `macToken` for each, then
 /// `done`.
-package struct MACTokenListRequest: PlainAccountRequest {
+package struct MACTokenListRequest: AccountRequest {
     package static let verb = Verb(39, name: "macTokenList")
     package static let rule = VerbRule(.rootOrAccount)
 
     package let account: AccountName
-
-    package init(account: AccountName) { self.account = account }
 }
 
 /// Deletes a MAC token from this device and from its server.
@@ -76,24 +50,10 @@ package struct MACTokenRemoveRequest: AccountRequest {
     /// The URL of the server that issued the token.
     package let server: ServerURL
     /// The token's name.
-    package let name: Bytes
+    package let name: Bytes  // .tokenName
 
     package var context: RequestContext { RequestContext(macToken: name, of: server) }
     package var interruption: ServerInterruption { .shown(by: "mac-token list") }
-}
-
-extension MACTokenRemoveRequest {
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.server, name: server)
-        try frame.put(.tokenName, name)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        server = try frame.name(.server)
-        name = try frame.bytes(.tokenName)
-    }
 }
 
 /// Computes the header that authenticates one HTTP request with a MAC token.
@@ -108,46 +68,15 @@ package struct MACTokenHeaderRequest: AccountRequest {
     /// The URL of the server that issued the token.
     package var server: ServerURL
     /// The token's name.
-    package var name: Bytes
+    package var name: Bytes  // .tokenName
     /// The HTTP method.
     package var method: Bytes
     /// The resource, as the receiving service names it.
     package var resource: Bytes
     /// The SHA-256 of the exact body, 32 bytes.
-    package var bodyDigest: Bytes
+    package var bodyDigest: Bytes  // .messageDigest
 
     package var context: RequestContext { RequestContext(macToken: name, of: server) }
-
-    /// Creates a request; sizes are checked when it is encoded.
-    package init(
-        account: AccountName, server: ServerURL, name: Bytes, method: Bytes, resource: Bytes,
-        bodyDigest: Bytes
-    ) {
-        self.account = account
-        self.server = server
-        self.name = name
-        self.method = method
-        self.resource = resource
-        self.bodyDigest = bodyDigest
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.server, name: server)
-        try frame.put(.messageDigest, bodyDigest)
-        try frame.put(.method, method)
-        try frame.put(.resource, resource)
-        try frame.put(.tokenName, name)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        server = try frame.name(.server)
-        bodyDigest = try frame.bytes(.messageDigest)
-        method = try frame.bytes(.method)
-        resource = try frame.bytes(.resource)
-        name = try frame.bytes(.tokenName)
-    }
 }
 
 extension RequestContext {
@@ -158,7 +87,7 @@ extension RequestContext {
 }
 
 /// One MAC token, without its secret.
-package struct MACTokenAnswer: Equatable, Sendable {
+package struct MACTokenAnswer: FrameContent {
     /// When it was issued, in seconds since 1970.
     package var since: UInt64
     /// The URL of the server that issued it.
@@ -166,40 +95,13 @@ package struct MACTokenAnswer: Equatable, Sendable {
     /// When it expires, in seconds since 1970.
     package var expires: UInt64
     /// The token's name.
-    package var name: Bytes
+    package var name: Bytes  // .tokenName
     /// Its id at the server.
     package var token: MACTokenID
-
-    /// Creates an answer.
-    package init(
-        since: UInt64, server: ServerURL, expires: UInt64, name: Bytes, token: MACTokenID
-    ) {
-        self.since = since
-        self.server = server
-        self.expires = expires
-        self.name = name
-        self.token = token
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.since, number: since)
-        try frame.put(.server, name: server)
-        try frame.put(.expires, number: expires)
-        try frame.put(.tokenName, name)
-        try frame.put(.token, token)
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        since = try frame.number(.since)
-        server = try frame.name(.server)
-        expires = try frame.number(.expires)
-        name = try frame.bytes(.tokenName)
-        token = try frame.fixed(.token)
-    }
 }
 
 /// A MAC token as a server issues it, with its secret.
-package struct RelayMACToken: Equatable, Sendable {
+package struct RelayMACToken: FrameContent {
     /// The audience that texts authenticated with it must name.
     package var audience: Audience
     /// When it expires, in seconds since 1970.
@@ -207,43 +109,11 @@ package struct RelayMACToken: Equatable, Sendable {
     /// The token's id.
     package var token: MACTokenID
     /// The HMAC key, 32 bytes.
-    package var secret: Bytes
-
-    /// Creates a token.
-    package init(audience: Audience, expires: UInt64, token: MACTokenID, secret: Bytes) {
-        self.audience = audience
-        self.expires = expires
-        self.token = token
-        self.secret = secret
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.audience, name: audience)
-        try frame.put(.expires, number: expires)
-        try frame.put(.token, token)
-        try frame.put(.tokenSecret, secret)
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        audience = try frame.name(.audience)
-        expires = try frame.number(.expires)
-        token = try frame.fixed(.token)
-        secret = try frame.bytes(.tokenSecret)
-    }
+    package var secret: Bytes  // .tokenSecret
 }
 
 extension Request {
     package static func macTokenAdd(_ request: MACTokenAddRequest) -> Request { Request(request) }
-
-    package static func macTokenList(account: AccountName) -> Request {
-        Request(MACTokenListRequest(account: account))
-    }
-
-    package static func macTokenRemove(
-        account: AccountName, server: ServerURL, name: Bytes
-    ) -> Request {
-        Request(MACTokenRemoveRequest(account: account, server: server, name: name))
-    }
 
     package static func macTokenHeader(_ request: MACTokenHeaderRequest) -> Request {
         Request(request)

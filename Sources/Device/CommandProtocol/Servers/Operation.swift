@@ -40,34 +40,9 @@ package struct OperationListRequest: AccountRequest {
     /// requested.
     package var timeoutMilliseconds: UInt32?
     /// The only server to ask; nil for all.
-    package var server: ServerURL?
+    package var server: ServerURL? = nil
     /// What confirms the request for a reading token, if one is missing.
-    package var factor: ConfirmingFactor
-
-    /// Creates a request; sizes are checked when it is encoded.
-    package init(
-        account: AccountName, timeoutMilliseconds: UInt32?, server: ServerURL? = nil,
-        factor: ConfirmingFactor = .finger
-    ) {
-        self.factor = factor
-        self.account = account
-        self.timeoutMilliseconds = timeoutMilliseconds
-        self.server = server
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.timeoutMilliseconds, numberIfPresent: timeoutMilliseconds)
-        try frame.put(.server, nameIfPresent: server)
-        try frame.put(factor: factor)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        timeoutMilliseconds = try frame.numberIfPresent(.timeoutMilliseconds)
-        server = try frame.nameIfPresent(.server)
-        factor = try frame.factor()
-    }
+    package var factor: ConfirmingFactor = .finger
 }
 
 /// Shows one operation as its server describes it: answered by `operation`, then `done`.
@@ -86,38 +61,10 @@ package struct OperationShowRequest: AccountRequest {
     /// The operation's id.
     package var operation: OperationID
     /// What confirms the request for a reading token, if one is missing.
-    package var factor: ConfirmingFactor
+    package var factor: ConfirmingFactor = .finger
 
     package var context: RequestContext {
         RequestContext(purpose: operationText(operation))
-    }
-
-    /// Creates a request; sizes are checked when it is encoded.
-    package init(
-        account: AccountName, timeoutMilliseconds: UInt32?, server: ServerURL,
-        operation: OperationID, factor: ConfirmingFactor = .finger
-    ) {
-        self.factor = factor
-        self.account = account
-        self.timeoutMilliseconds = timeoutMilliseconds
-        self.server = server
-        self.operation = operation
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.timeoutMilliseconds, numberIfPresent: timeoutMilliseconds)
-        try frame.put(.server, name: server)
-        try frame.put(.operation, operation)
-        try frame.put(factor: factor)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        timeoutMilliseconds = try frame.numberIfPresent(.timeoutMilliseconds)
-        server = try frame.name(.server)
-        operation = try frame.fixed(.operation)
-        factor = try frame.factor()
     }
 }
 
@@ -138,7 +85,7 @@ package struct OperationDecideRequest: AccountRequest {
     /// The decision.
     package var decision: OperationChoice
     /// Whether a finger or the password confirms it.
-    package var factor: ConfirmingFactor
+    package var factor: ConfirmingFactor = .finger
 
     package var context: RequestContext {
         RequestContext(
@@ -148,37 +95,6 @@ package struct OperationDecideRequest: AccountRequest {
     package var interruption: ServerInterruption {
         let id = String(decoding: Hexadecimal.encode(operation.bytes), as: UTF8.self)
         return .shown(by: "operations show \(id)")
-    }
-
-    /// Creates a request; sizes are checked when it is encoded.
-    package init(
-        account: AccountName, timeoutMilliseconds: UInt32, server: ServerURL,
-        operation: OperationID, decision: OperationChoice, factor: ConfirmingFactor = .finger
-    ) {
-        self.factor = factor
-        self.account = account
-        self.timeoutMilliseconds = timeoutMilliseconds
-        self.server = server
-        self.operation = operation
-        self.decision = decision
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
-        try frame.put(.server, name: server)
-        try frame.put(.operation, operation)
-        try frame.put(.decision, number: decision.rawValue)
-        try frame.put(factor: factor)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
-        server = try frame.name(.server)
-        operation = try frame.fixed(.operation)
-        decision = try frame.choice(.decision)
-        factor = try frame.factor()
     }
 }
 
@@ -198,7 +114,7 @@ private func operationText(_ operation: OperationID) -> Bytes {
 }
 
 /// The content of an operation.
-package struct OperationContent: Equatable, Sendable {
+package struct OperationContent: FrameContent {
     /// Its id.
     package var operation: OperationID
     /// The name of its template.
@@ -206,64 +122,21 @@ package struct OperationContent: Equatable, Sendable {
     /// The exact text that is signed.
     package var data: Bytes
     /// When it was created, in seconds since 1970.
-    package var created: UInt64
+    package var created: UInt64  // .since
     /// When it expires, in seconds since 1970.
     package var expires: UInt64
-
-    /// Creates the content; sizes are checked when it is encoded.
-    package init(
-        operation: OperationID, template: Bytes, data: Bytes, created: UInt64, expires: UInt64
-    ) {
-        self.operation = operation
-        self.template = template
-        self.data = data
-        self.created = created
-        self.expires = expires
-    }
-
-    /// Appends all fields except `created`, whose tag precedes other fields of the frame.
-    func putRest(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.expires, number: expires)
-        try frame.put(.operation, operation)
-        try frame.put(.template, template)
-        try frame.put(.data, data)
-    }
-
-    init(created: UInt64, restFrom frame: inout FrameReader) throws(WireFault) {
-        self.created = created
-        expires = try frame.number(.expires)
-        operation = try frame.fixed(.operation)
-        template = try frame.bytes(.template)
-        data = try frame.bytes(.data)
-    }
 }
 
 /// The number of wrong signatures of an operation, which fails after too many.
-package struct OperationFailures: Equatable, Sendable {
+package struct OperationFailures: FrameContent {
     /// The number of wrong signatures so far.
-    package var count: UInt32
+    package var count: UInt32  // .failures
     /// The number at which the operation fails.
-    package var most: UInt32
-
-    /// Creates the numbers.
-    package init(count: UInt32, most: UInt32) {
-        self.count = count
-        self.most = most
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.failures, number: count)
-        try frame.put(.maximumFailures, number: most)
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        count = try frame.number(.failures)
-        most = try frame.number(.maximumFailures)
-    }
+    package var most: UInt32  // .maximumFailures
 }
 
 /// One operation, as shown to the user.
-package struct OperationAnswer: Equatable, Sendable {
+package struct OperationAnswer: FrameContent {
     /// The account's name at the server.
     package var account: ServerAccountName
     /// The URL of its server.
@@ -273,84 +146,23 @@ package struct OperationAnswer: Equatable, Sendable {
     /// The operation's content.
     package var content: OperationContent
     /// The operation's state.
-    package var state: OperationState
+    package var state: OperationState  // .operationState
     /// The wrong signatures so far; nil in a list.
-    package var failures: OperationFailures?
+    package var failures: OperationFailures? = nil
     /// The factors that approve it; nil in a list, or if the server does not say.
-    package var factors: OperationFactors?
+    package var factors: OperationFactors? = nil
     /// The factor that is still missing, where both are required and the other was given.
-    package var missing: ConfirmingFactor?
-
-    /// Creates an answer.
-    package init(
-        account: ServerAccountName, server: ServerURL, application: ApplicationName,
-        content: OperationContent, state: OperationState, failures: OperationFailures? = nil,
-        factors: OperationFactors? = nil, missing: ConfirmingFactor? = nil
-    ) {
-        self.factors = factors
-        self.missing = missing
-        self.account = account
-        self.server = server
-        self.application = application
-        self.content = content
-        self.state = state
-        self.failures = failures
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.account, name: account)
-        try frame.put(.since, number: content.created)
-        try frame.put(.server, name: server)
-        try frame.put(.application, name: application)
-        try content.putRest(into: &frame)
-        try frame.put(.operationState, number: state.rawValue)
-        try failures?.put(into: &frame)
-        try frame.put(.factors, numberIfPresent: factors?.rawValue)
-        try frame.put(.missing, numberIfPresent: missing?.rawValue)
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.name(.account)
-        let created: UInt64 = try frame.number(.since)
-        server = try frame.name(.server)
-        application = try frame.name(.application)
-        content = try OperationContent(created: created, restFrom: &frame)
-        state = try frame.choice(.operationState)
-        if let count: UInt32 = try frame.numberIfPresent(.failures) {
-            failures = OperationFailures(count: count, most: try frame.number(.maximumFailures))
-        }
-        factors = try frame.choiceIfPresent(.factors)
-        missing = try frame.choiceIfPresent(.missing)
-    }
+    package var missing: ConfirmingFactor? = nil
 }
 
 /// The reason why one of several servers gave no answer.
-package struct ServerTroubleAnswer: Equatable, Sendable {
+package struct ServerTroubleAnswer: FrameContent {
     /// The URL of the server.
     package var server: ServerURL
     /// The reason, as in a denial.
     package var reason: DenialReason
     /// The `subject` of a denial for this reason.
     package var subject: Bytes
-
-    /// Creates an answer.
-    package init(server: ServerURL, reason: DenialReason, subject: Bytes) {
-        self.server = server
-        self.reason = reason
-        self.subject = subject
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.reason, number: reason.rawValue)
-        try frame.put(.subject, subject)
-        try frame.put(.server, name: server)
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        reason = try frame.choice(.reason)
-        subject = try frame.bytes(.subject)
-        server = try frame.name(.server)
-    }
 }
 
 extension Request {

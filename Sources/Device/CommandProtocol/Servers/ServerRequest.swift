@@ -27,44 +27,16 @@ package struct ServerEnableRequest: AccountRequest {
     /// Whether a finger or the password confirms it.
     ///
     /// The password is then asked for once, and counts as a finger would.
-    package var factor: ConfirmingFactor
+    package var factor: ConfirmingFactor = .finger
     /// What the device calls itself at the server; nil for no name.
-    package var deviceName: DeviceName?
+    package var deviceName: DeviceName? = nil
 
     package var context: RequestContext { RequestContext(purpose: server.bytes) }
     package var interruption: ServerInterruption { .shown(by: "login") }
-
-    /// Creates a request; sizes are checked when it is encoded.
-    package init(
-        account: AccountName, server: ServerURL, code: Bytes, factor: ConfirmingFactor = .finger,
-        deviceName: DeviceName? = nil
-    ) {
-        self.deviceName = deviceName
-        self.factor = factor
-        self.account = account
-        self.server = server
-        self.code = code
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.server, name: server)
-        try frame.put(.code, code)
-        try frame.put(factor: factor)
-        try frame.put(deviceName: deviceName)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        server = try frame.name(.server)
-        code = try frame.bytes(.code)
-        factor = try frame.factor()
-        deviceName = try frame.deviceName()
-    }
 }
 
 /// A successful registration at a server.
-package struct ServerEnabledAnswer: Equatable, Sendable {
+package struct ServerEnabledAnswer: FrameContent {
     /// The account's name at the server.
     package var account: ServerAccountName
     /// The application that the registration is for.
@@ -72,37 +44,9 @@ package struct ServerEnabledAnswer: Equatable, Sendable {
     /// The key's fingerprint as this device computed it.
     package var fingerprint: Bytes
     /// Whether the key can be used, or an administrator must still compare its fingerprint.
-    package var progress: RegistrationProgress
+    package var progress: RegistrationProgress  // .registrationState
     /// Whether a key for the password was registered, too.
-    package var hasPasswordKey: Bool
-
-    /// Creates an answer.
-    package init(
-        account: ServerAccountName, application: ApplicationName, fingerprint: Bytes,
-        progress: RegistrationProgress, hasPasswordKey: Bool = false
-    ) {
-        self.hasPasswordKey = hasPasswordKey
-        self.account = account
-        self.application = application
-        self.fingerprint = fingerprint
-        self.progress = progress
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.account, name: account)
-        try frame.put(.application, name: application)
-        try frame.put(.fingerprint, fingerprint)
-        try frame.put(.registrationState, number: progress.rawValue)
-        try frame.put(.passwordAccepted, ifSet: hasPasswordKey)
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.name(.account)
-        application = try frame.name(.application)
-        fingerprint = try frame.bytes(.fingerprint)
-        progress = try frame.choice(.registrationState)
-        hasPasswordKey = try frame.isSet(.passwordAccepted)
-    }
+    package var hasPasswordKey: Bool = false  // .passwordAccepted
 }
 
 /// Removes this device's registration, at the server and on this device.
@@ -119,18 +63,6 @@ package struct ServerDisableRequest: AccountRequest {
     package var interruption: ServerInterruption { .shown(by: "login") }
 }
 
-extension ServerDisableRequest {
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.server, name: server)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        server = try frame.name(.server)
-    }
-}
-
 /// Requests a touch, or the password in its place, that logs in to a server; ends with `token`.
 package struct LoginAtServerRequest: AccountRequest {
     package static let verb = Verb(32, name: "serverLogin")
@@ -140,31 +72,15 @@ package struct LoginAtServerRequest: AccountRequest {
 
     /// The account.
     package let account: AccountName
-    /// How long to wait for the touch, in milliseconds.
-    package let timeoutMilliseconds: UInt32
     /// The server's URL.
     package let server: ServerURL
+    /// How long to wait for the touch, in milliseconds.
+    package let timeoutMilliseconds: UInt32
     /// Whether a finger or the password confirms it.
-    package var factor = ConfirmingFactor.finger
+    package var factor: ConfirmingFactor = .finger
 
     package var context: RequestContext { RequestContext(purpose: server.bytes) }
     package var interruption: ServerInterruption { .unknown }
-}
-
-extension LoginAtServerRequest {
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
-        try frame.put(.server, name: server)
-        try frame.put(factor: factor)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
-        server = try frame.name(.server)
-        factor = try frame.factor()
-    }
 }
 
 /// Makes a new key for the password at a server, in place of the present one or where there is
@@ -186,25 +102,10 @@ package struct ServerPasswordKeyRequest: AccountRequest {
 
     package var context: RequestContext { RequestContext(purpose: server.bytes) }
     package var interruption: ServerInterruption { .unknown }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.server, name: server)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        server = try frame.name(.server)
-    }
-
-    init(account: AccountName, server: ServerURL) {
-        self.account = account
-        self.server = server
-    }
 }
 
 /// The tokens that a login at a server yields, which consist of visible ASCII characters.
-package struct TokenAnswer: Equatable, Sendable {
+package struct TokenAnswer: FrameContent {
     /// The token that the caller presents to other services.
     package var accessToken: Bytes
     /// The lifetime of the access token in seconds.
@@ -212,24 +113,7 @@ package struct TokenAnswer: Equatable, Sendable {
     /// The token that renews the access token; empty for none.
     package var refreshToken: Bytes
 
-    /// Creates an answer.
-    package init(accessToken: Bytes, seconds: UInt32, refreshToken: Bytes) {
-        self.accessToken = accessToken
-        self.seconds = seconds
-        self.refreshToken = refreshToken
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        guard accessToken.isVisible, refreshToken.isVisible else { throw .malformedValue }
-        try frame.put(.seconds, number: seconds)
-        try frame.put(.accessToken, accessToken)
-        try frame.put(.refreshToken, refreshToken)
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        seconds = try frame.number(.seconds)
-        accessToken = try frame.bytes(.accessToken)
-        refreshToken = try frame.bytes(.refreshToken)
+    func check() throws(WireFault) {
         guard accessToken.isVisible, refreshToken.isVisible else { throw .malformedValue }
     }
 }
@@ -264,13 +148,11 @@ package enum ServerProblem: String, CaseIterable, Sendable {
 
 /// Lists the servers at which the account is registered: answered by `server` for each, then
 /// `done`.
-package struct ServerListRequest: PlainAccountRequest {
+package struct ServerListRequest: AccountRequest {
     package static let verb = Verb(33, name: "serverList")
     package static let rule = VerbRule(.rootOrAccount)
 
     package let account: AccountName
-
-    package init(account: AccountName) { self.account = account }
 }
 
 /// The state of an account's key for a server; the raw value is on the wire.
@@ -284,7 +166,7 @@ package enum ServerKeyState: UInt8, CaseIterable, Sendable {
 }
 
 /// One server at which an account is registered.
-package struct ServerAnswer: Equatable, Sendable {
+package struct ServerAnswer: FrameContent {
     /// The account's name at the server.
     package var account: ServerAccountName
     /// When it was registered, in seconds since 1970.
@@ -298,71 +180,11 @@ package struct ServerAnswer: Equatable, Sendable {
     /// The key's fingerprint.
     package var fingerprint: Bytes
     /// Whether there is a key for the password.
-    package var hasPasswordKey: Bool
+    package var hasPasswordKey: Bool = false  // .passwordAccepted
     /// What this device calls itself there; nil for no name.
-    package var deviceName: DeviceName?
-
-    /// Creates an answer.
-    package init(
-        account: ServerAccountName, since: UInt64, state: ServerKeyState, server: ServerURL,
-        application: ApplicationName, fingerprint: Bytes, hasPasswordKey: Bool = false,
-        deviceName: DeviceName? = nil
-    ) {
-        self.deviceName = deviceName
-        self.hasPasswordKey = hasPasswordKey
-        self.account = account
-        self.since = since
-        self.state = state
-        self.server = server
-        self.application = application
-        self.fingerprint = fingerprint
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.account, name: account)
-        try frame.put(.since, number: since)
-        try frame.put(.state, number: state.rawValue)
-        try frame.put(.server, name: server)
-        try frame.put(.application, name: application)
-        try frame.put(.fingerprint, fingerprint)
-        try frame.put(.passwordAccepted, ifSet: hasPasswordKey)
-        try frame.put(deviceName: deviceName)
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.name(.account)
-        since = try frame.number(.since)
-        state = try frame.choice(.state)
-        server = try frame.name(.server)
-        application = try frame.name(.application)
-        fingerprint = try frame.bytes(.fingerprint)
-        hasPasswordKey = try frame.isSet(.passwordAccepted)
-        deviceName = try frame.deviceName()
-    }
+    package var deviceName: DeviceName? = nil
 }
 
 extension Request {
     package static func serverEnable(_ request: ServerEnableRequest) -> Request { Request(request) }
-
-    package static func serverDisable(account: AccountName, server: ServerURL) -> Request {
-        Request(ServerDisableRequest(account: account, server: server))
-    }
-
-    package static func serverLogin(
-        account: AccountName, server: ServerURL, timeoutMilliseconds: UInt32,
-        factor: ConfirmingFactor = .finger
-    ) -> Request {
-        Request(
-            LoginAtServerRequest(
-                account: account, timeoutMilliseconds: timeoutMilliseconds, server: server,
-                factor: factor))
-    }
-
-    package static func serverPasswordKey(account: AccountName, server: ServerURL) -> Request {
-        Request(ServerPasswordKeyRequest(account: account, server: server))
-    }
-
-    package static func serverList(account: AccountName) -> Request {
-        Request(ServerListRequest(account: account))
-    }
 }

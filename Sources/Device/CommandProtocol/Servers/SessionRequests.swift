@@ -14,78 +14,27 @@ package enum SessionFactor: UInt8, CaseIterable, Sendable {
 }
 
 /// A session of tokens that a login at a server began, as the server describes it.
-package struct SessionContent: Equatable, Sendable {
+package struct SessionContent: FrameContent {
     /// The session's id.
     package var session: SessionID
     /// The id of the device that began it.
     package var device: DeviceID
     /// What that device calls itself; nil if it has no name.
-    package var deviceName: DeviceName?
+    package var deviceName: DeviceName? = nil
     /// Whether this device's registration began it.
-    package var isOwn: Bool
+    package var isOwn: Bool = false
     /// How the login was confirmed.
-    package var factor: SessionFactor
+    package var factor: SessionFactor  // .sessionFactor
     /// When it began, in seconds since 1970.
-    package var created: UInt64
+    package var created: UInt64  // .since
     /// When its tokens were last refreshed, in seconds since 1970; nil if never.
-    package var refreshed: UInt64?
+    package var refreshed: UInt64? = nil
     /// When it ends by itself, in seconds since 1970.
     package var expires: UInt64
     /// The address that it was begun from; empty if it is not known.
-    package var address: Bytes
+    package var address: Bytes = []
     /// The program that began it, as that calls itself; empty if it is not known.
-    package var agent: Bytes
-
-    /// Creates a session.
-    package init(
-        session: SessionID, device: DeviceID, deviceName: DeviceName? = nil, isOwn: Bool = false,
-        factor: SessionFactor, created: UInt64, refreshed: UInt64? = nil, expires: UInt64,
-        address: Bytes = [], agent: Bytes = []
-    ) {
-        self.session = session
-        self.device = device
-        self.deviceName = deviceName
-        self.isOwn = isOwn
-        self.factor = factor
-        self.created = created
-        self.refreshed = refreshed
-        self.expires = expires
-        self.address = address
-        self.agent = agent
-    }
-
-    /// Appends the fields, with a server's URL among them if there is one.
-    func put(into frame: inout FrameWriter, at server: ServerURL? = nil) throws(WireFault) {
-        try frame.put(.since, number: created)
-        try frame.put(.device, device)
-        try frame.put(.server, nameIfPresent: server)
-        try frame.put(.expires, number: expires)
-        try frame.put(deviceName: deviceName)
-        try frame.put(.session, session)
-        try frame.put(.address, address)
-        try frame.put(.userAgent, agent)
-        try frame.put(.refreshed, numberIfPresent: refreshed)
-        try frame.put(.isOwn, ifSet: isOwn)
-        try frame.put(.sessionFactor, number: factor.rawValue)
-    }
-
-    /// Reads the fields; `readServer` reads a server's URL at its place among them.
-    init(
-        from frame: inout FrameReader,
-        _ readServer: (inout FrameReader) throws(WireFault) -> Void = { _ in }
-    ) throws(WireFault) {
-        created = try frame.number(.since)
-        device = try frame.fixed(.device)
-        try readServer(&frame)
-        expires = try frame.number(.expires)
-        deviceName = try frame.deviceName()
-        session = try frame.fixed(.session)
-        address = try frame.bytes(.address)
-        agent = try frame.bytes(.userAgent)
-        refreshed = try frame.numberIfPresent(.refreshed)
-        isOwn = try frame.isSet(.isOwn)
-        factor = try frame.choice(.sessionFactor)
-    }
+    package var agent: Bytes = []  // .userAgent
 }
 
 /// Lists the sessions that logins of the account have begun at servers.
@@ -104,34 +53,9 @@ package struct SessionListRequest: AccountRequest {
     /// How long to wait for a touch if one is required, in milliseconds.
     package var timeoutMilliseconds: UInt32
     /// The only server to ask; nil for all.
-    package var server: ServerURL?
+    package var server: ServerURL? = nil
     /// What confirms the request for a reading token, if one is missing.
-    package var factor: ConfirmingFactor
-
-    /// Creates a request; sizes are checked when it is encoded.
-    package init(
-        account: AccountName, timeoutMilliseconds: UInt32, server: ServerURL? = nil,
-        factor: ConfirmingFactor = .finger
-    ) {
-        self.account = account
-        self.timeoutMilliseconds = timeoutMilliseconds
-        self.server = server
-        self.factor = factor
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
-        try frame.put(.server, nameIfPresent: server)
-        try frame.put(factor: factor)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
-        server = try frame.nameIfPresent(.server)
-        factor = try frame.factor()
-    }
+    package var factor: ConfirmingFactor = .finger
 }
 
 /// Ends one session at a server, or all that the account has there: answered by
@@ -150,7 +74,7 @@ package struct SessionEndRequest: AccountRequest {
     /// The session's id; nil for all sessions.
     package var session: SessionID?
     /// What confirms the request for a reading token, if one is missing.
-    package var factor: ConfirmingFactor
+    package var factor: ConfirmingFactor = .finger
 
     package var context: RequestContext {
         let what =
@@ -159,37 +83,6 @@ package struct SessionEndRequest: AccountRequest {
         return RequestContext(purpose: what)
     }
     package var interruption: ServerInterruption { .shown(by: "sessions") }
-
-    /// Creates a request; sizes are checked when it is encoded.
-    package init(
-        account: AccountName, timeoutMilliseconds: UInt32, server: ServerURL, session: SessionID?,
-        factor: ConfirmingFactor = .finger
-    ) {
-        self.account = account
-        self.timeoutMilliseconds = timeoutMilliseconds
-        self.server = server
-        self.session = session
-        self.factor = factor
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
-        try frame.put(.server, name: server)
-        try frame.put(factor: factor)
-        try frame.put(.session, ifPresent: session?.bytes)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.accountName()
-        timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
-        server = try frame.name(.server)
-        factor = try frame.factor()
-        if let bytes = try frame.bytesIfPresent(.session) {
-            guard let session = SessionID(bytes) else { throw .malformedValue }
-            self.session = session
-        }
-    }
 }
 
 /// One session at a server.
@@ -202,24 +95,6 @@ package struct SessionAnswer: DaemonAnswer {
     package var server: ServerURL
     /// The session.
     package var content: SessionContent
-
-    /// Creates an answer.
-    package init(server: ServerURL, content: SessionContent) {
-        self.server = server
-        self.content = content
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try content.put(into: &frame, at: server)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        var server = ServerURL.none
-        content = try SessionContent(from: &frame) { (frame) throws(WireFault) in
-            server = try frame.name(.server)
-        }
-        self.server = server
-    }
 }
 
 /// How many sessions an account has at a server, or how many were ended there.
@@ -232,22 +107,6 @@ package struct SessionCountAnswer: DaemonAnswer {
     /// After a list: how many sessions there are, with those that are not listed. After
     /// `sessionEnd`: how many it has ended.
     package var count: UInt32
-
-    /// Creates an answer.
-    package init(server: ServerURL, count: UInt32) {
-        self.server = server
-        self.count = count
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.count, number: count)
-        try frame.put(.server, name: server)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        count = try frame.number(.count)
-        server = try frame.name(.server)
-    }
 }
 
 extension Request {

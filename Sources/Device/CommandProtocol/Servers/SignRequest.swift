@@ -190,53 +190,21 @@ package struct SignedFileAnswer: DaemonAnswer {
     package static let meaning = AnswerMeaning.release
 
     /// The SHA-256 of the file.
-    package var digest: Bytes
+    package var digest: Bytes  // .messageDigest
     /// The SSHSIG blob.
     package var signature: Bytes
-
-    /// Creates an answer.
-    package init(digest: Bytes, signature: Bytes) {
-        self.digest = digest
-        self.signature = signature
-    }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.signature, signature)
-        try frame.put(.messageDigest, digest)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        signature = try frame.bytes(.signature)
-        digest = try frame.bytes(.messageDigest)
-    }
 }
 
 /// The result of a touch that signs one content.
-package struct SignedAnswer: Equatable, Sendable {
+package struct SignedAnswer: FrameContent {
     /// The canonical text, if the daemon composed it; nil for a file.
-    package var statement: Bytes?
+    package var statement: Bytes? = nil
     /// The signature, as an SSHSIG blob.
     package var signature: Bytes
-
-    /// Creates an answer.
-    package init(statement: Bytes? = nil, signature: Bytes) {
-        self.statement = statement
-        self.signature = signature
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.statement, ifPresent: statement)
-        try frame.put(.signature, signature)
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        statement = try frame.bytesIfPresent(.statement)
-        signature = try frame.bytes(.signature)
-    }
 }
 
 /// Makes the account's signing key, after a touch; ends with `signingKey`.
-package struct SigningEnableRequest: PlainAccountRequest {
+package struct SigningEnableRequest: AccountRequest {
     package static let verb = Verb(35, name: "signingEnable")
     package static let rule = VerbRule(
         .rootOrAccount, proof: .password, touch: .confirming(.keySignature))
@@ -244,33 +212,27 @@ package struct SigningEnableRequest: PlainAccountRequest {
     package static let loggedCommand = "signet enable --signing"
 
     package let account: AccountName
-
-    package init(account: AccountName) { self.account = account }
 }
 
 /// Destroys the account's signing key.
-package struct SigningDisableRequest: PlainAccountRequest {
+package struct SigningDisableRequest: AccountRequest {
     package static let verb = Verb(36, name: "signingDisable")
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
     package static let readsPrints = false
 
     package let account: AccountName
-
-    package init(account: AccountName) { self.account = account }
 }
 
 /// Reports the account's signing key, as `signingKey`.
-package struct SigningKeyRequest: PlainAccountRequest {
+package struct SigningKeyRequest: AccountRequest {
     package static let verb = Verb(37, name: "signingKey")
     package static let rule = VerbRule(.rootOrAccount)
 
     package let account: AccountName
-
-    package init(account: AccountName) { self.account = account }
 }
 
 /// The account's signing key, without its private key.
-package struct SigningKeyAnswer: Equatable, Sendable {
+package struct SigningKeyAnswer: FrameContent {
     /// When it was made, in seconds since 1970.
     package var since: UInt64
     /// The state of the key; never `removing`.
@@ -281,50 +243,10 @@ package struct SigningKeyAnswer: Equatable, Sendable {
     package var credential: CredentialID
     /// The public key.
     package var publicKey: PublicKeyPoint
-
-    /// Creates an answer.
-    package init(
-        since: UInt64, state: ServerKeyState, vault: Bytes, credential: CredentialID,
-        publicKey: PublicKeyPoint
-    ) {
-        self.since = since
-        self.state = state
-        self.vault = vault
-        self.credential = credential
-        self.publicKey = publicKey
-    }
-
-    func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.since, number: since)
-        try frame.put(.state, number: state.rawValue)
-        try frame.put(.vault, vault)
-        try frame.put(.publicKey, publicKey)
-        try frame.put(.credential, credential)
-    }
-
-    init(from frame: inout FrameReader) throws(WireFault) {
-        since = try frame.number(.since)
-        state = try frame.choice(.state)
-        vault = try frame.bytes(.vault)
-        publicKey = try frame.fixed(.publicKey)
-        credential = try frame.fixed(.credential)
-    }
 }
 
 extension Request {
     package static func sign(_ request: SignRequest) -> Request { Request(request) }
-
-    package static func signingEnable(account: AccountName) -> Request {
-        Request(SigningEnableRequest(account: account))
-    }
-
-    package static func signingDisable(account: AccountName) -> Request {
-        Request(SigningDisableRequest(account: account))
-    }
-
-    package static func signingKey(account: AccountName) -> Request {
-        Request(SigningKeyRequest(account: account))
-    }
 }
 
 extension Field {

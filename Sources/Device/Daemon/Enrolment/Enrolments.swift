@@ -95,14 +95,14 @@ extension Enrolments {
     /// From which other kind of reader the finger would move to this one; nil for none.
     private func move(
         of finger: Finger, to reader: ReaderDescription, account: Account
-    ) throws(Denial) -> ChangeForecastAnswer.ReaderMove? {
+    ) throws(Denial) -> ReaderMove? {
         let old = try accounts.reading(account) { () throws(StoreFault) in
             try accounts.keptIfOwn(account)?.prints.enrolmentIfOpen()?.prints
                 .first { $0.finger == finger }?.reader
         }
         let new = Bytes(reader.id.utf8)
         guard let old, Self.kind(of: old) != Self.kind(of: new) else { return nil }
-        return ChangeForecastAnswer.ReaderMove(from: old, to: new)
+        return ReaderMove(old: old, new: new)
     }
 
     /// The kind of a reader: its id without the number that tells equal readers apart.

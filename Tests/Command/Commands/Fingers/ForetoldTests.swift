@@ -105,8 +105,7 @@ struct EndingsTests {
     func moves() throws {
         let move = ChangeForecastAnswer(
             finger: .leftThumb,
-            move: ChangeForecastAnswer.ReaderMove(
-                from: Bytes("usb-1".utf8), to: Bytes("usb-2".utf8)))
+            move: ReaderMove(old: Bytes("usb-1".utf8), new: Bytes("usb-2".utf8)))
         let run = try signet(
             ["enroll", "left-thumb", "--account", "alice"], [answering([.of(move), changed])]
         ) { $0.columns = { 80 } }

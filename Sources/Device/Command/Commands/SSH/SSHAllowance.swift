@@ -57,7 +57,7 @@ struct SSHAllowance {
             progress.end()
             run.environment.complain(
                 SSHAllowanceMessages.allowed(
-                    allowed.signatures, seconds: allowed.seconds, destination: destination.text))
+                    allowed.signatures, seconds: allowed.seconds, destination: destination.bytes))
             do throws(SystemFault) {
                 status = try run.environment.runProgram(Self.runner, command)
             } catch { throw .system(error) }

@@ -9,15 +9,7 @@ package struct PulseRequest: MachineRequest {
     /// How many answers the caller wants, at most 9.
     package let beats: UInt8
 
-    /// Creates a request.
-    package init(beats: UInt8) { self.beats = beats }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.beats, number: beats)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        beats = try frame.number(.beats)
+    func check() throws(WireFault) {
         guard beats <= 9 else { throw .malformedValue }
     }
 }
@@ -28,23 +20,8 @@ package struct PulseAnswer: DaemonAnswer {
 
     /// The seconds since it was started.
     package let seconds: UInt32
-
-    /// Creates an answer.
-    package init(seconds: UInt32) { self.seconds = seconds }
-
-    package func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.seconds, number: seconds)
-    }
-
-    package init(from frame: inout FrameReader) throws(WireFault) {
-        seconds = try frame.number(.seconds)
-    }
 }
 
 extension Field {
     package static var beats: Field { Field(250, size: 1) }
-}
-
-extension Request {
-    package static func pulse(beats: UInt8) -> Request { Request(PulseRequest(beats: beats)) }
 }
