@@ -63,8 +63,11 @@ extension DaemonTests {
 
             let enrolling = try start(fixture, ["enroll", "-f", "left-thumb", Self.user])
             try awaitReader(client)
-            // It is compared first, and then scanned five times.
-            for _ in 0..<6 { try fixture.daemon.storage.send(.scan("one")) }
+            // It is compared first, and then scanned five times. Between the two no finger is awaited.
+            for count in 1...6 {
+                try fixture.daemon.storage.send(.scan("one"))
+                if count < 6 { try enrolling.expect("enroll-stage-passed", times: count) }
+            }
             let enrolled = try end(enrolling)
             #expect(enrolled.status == 0)
             let stage = "Enroll result: enroll-stage-passed"
