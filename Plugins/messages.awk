@@ -98,11 +98,8 @@ begun != "" {
 }
 /^\}/ { within = extended = ""; isRequest = 0 }
 
-# An initialiser or a check in an extension counts like one within, or would be overlooked.
-within == "" && extended != "" && /^    ((package|private|fileprivate|public) )*(init[?<(]|func check\()/ && !/init\(from / {
-    elsewhere[extended] = FILENAME ":" FNR
-    if (/func check\(/) elsewhereChecks[extended] = 1
-}
+# A check in an extension would be overlooked.
+extended != "" && /^    ([a-z]+ )*func check\(/ { stray[extended] = FILENAME ":" FNR }
 within == "" { next }
 
 /^    (package )?init\(from frame: / { hasReading[within] = 1 }
@@ -301,6 +298,10 @@ END {
         count = properties[name] + 0
         if (!isCoded && (!initialisers || !(name in isShared) || !count)) continue
         fieldCount = 0
+        if (isCoded && name in stray) {
+            print stray[name] ": error: " name ": check() belongs into the structure" > "/dev/stderr"
+            exit 1
+        }
         if (isCoded && name in suspicious) {
             print suspicious[name] ": error: " name ": this cannot stand in a frame" > "/dev/stderr"
             exit 1
@@ -314,10 +315,6 @@ END {
             sub(/ stated$/, "", type)
             parameters = parameters (a > 1 ? ", " : "") names[name, a] ": " type standards[name, a]
             arguments = arguments (a > 1 ? ", " : "") names[name, a] ": " names[name, a]
-        }
-        if (!(name in hasInitialiser) && name in elsewhere && isCoded && elsewhereChecks[name]) {
-            print elsewhere[name] ": error: " name ": check() belongs into the structure" > "/dev/stderr"
-            exit 1
         }
         if (!(name in hasInitialiser)) {
             # The last parameter sets it apart from the one that the compiler makes for the module itself.

@@ -239,6 +239,15 @@ struct MessagesTests {
                 "}\nextension Call {\n    func check() throws(WireFault) {\n    }",
                 "check() belongs into the structure"
             ),
+            (
+                """
+                    package init(_ one: UInt32) {}
+                }
+                extension Call {
+                    func check() throws(WireFault) {
+                    }
+                """, "check() belongs into the structure"
+            ),
         ])
     func refused(members: String, fault: String) throws {
         let outcome = try written(
