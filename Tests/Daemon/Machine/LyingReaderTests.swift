@@ -218,66 +218,52 @@ extension DriverTests {
 
         @Test("that is slow to start is not killed while systemd says so, and a touch counts then")
         func starting() throws {
-            let fixture = try DaemonFixture([.storage])
-            try fixture.enrol(.daemon, as: "one")
-            let bus = try PrivateBus(socket: fixture.directory + "/bus")
-            let logind = try bus.startLogind()
-            try fixture.restart()
-            try admitted(fixture)
-            try bus.setStarting(true)
-            try fixture.killReaders(by: SIGSTOP)
-            let client = try fixture.client()
-            try client.send(.login(.daemon, tries: 1))
-            // Longer than one that runs may be silent.
-            #expect(throws: TestFault.self) {
-                try logind.expect(Self.killed, within: .seconds(12))
+            try withBus { fixture, bus, logind in
+                try admitted(fixture)
+                try bus.setStarting(true)
+                let client = try asked(.login(.daemon, tries: 1), of: fixture)
+                // Longer than one that runs may be silent.
+                #expect(throws: TestFault.self) {
+                    try logind.expect(Self.killed, within: .seconds(12))
+                }
+                try fixture.killReaders(by: SIGCONT)
+                try touch(client, fixture)
             }
-            try fixture.killReaders(by: SIGCONT)
-            try touch(client, fixture)
         }
 
         @Test("that systemd is too busy to speak of is not taken for dead, and a touch counts then")
         func unspokenOf() throws {
-            let fixture = try DaemonFixture([.storage])
-            try fixture.enrol(.daemon, as: "one")
-            let bus = try PrivateBus(socket: fixture.directory + "/bus")
-            let logind = try bus.startLogind()
-            try fixture.restart()
-            try admitted(fixture)
-            bus.stop()
-            try fixture.killReaders(by: SIGSTOP)
-            let client = try fixture.client()
-            try client.send(.login(.daemon, tries: 1))
-            // Longer than it may be silent, and systemd after it.
-            #expect(throws: ClientFault.self) { try client.next(within: .seconds(18)) }
-            try fixture.killReaders(by: SIGCONT)
-            try touch(client, fixture)
-            bus.proceed()
-            #expect(throws: TestFault.self) {
-                try logind.expect(Self.killed, within: .seconds(1))
+            try withBus { fixture, bus, logind in
+                try admitted(fixture)
+                bus.stop()
+                let client = try asked(.login(.daemon, tries: 1), of: fixture)
+                // Longer than it may be silent, and systemd after it.
+                #expect(throws: ClientFault.self) { try client.next(within: .seconds(18)) }
+                try fixture.killReaders(by: SIGCONT)
+                try touch(client, fixture)
+                bus.proceed()
+                #expect(throws: TestFault.self) {
+                    try logind.expect(Self.killed, within: .seconds(1))
+                }
             }
         }
 
         @Test("that is slow to start does not fail in a report")
         func startingReport() throws {
-            let fixture = try DaemonFixture([.storage])
-            try fixture.enrol(.daemon, as: "one")
-            let bus = try PrivateBus(socket: fixture.directory + "/bus")
-            let logind = try bus.startLogind()
-            try fixture.restart()
-            try admitted(fixture)
-            try bus.setStarting(true)
-            try fixture.killReaders(by: SIGSTOP)
-            let client = try fixture.client()
-            try client.send(.status(account: Person.daemon.account))
-            #expect(throws: TestFault.self) {
-                try logind.expect(Self.killed, within: .seconds(12))
+            try withBus { fixture, bus, logind in
+                try admitted(fixture)
+                try bus.setStarting(true)
+                let status = Request.status(account: Person.daemon.account)
+                let client = try asked(status, of: fixture)
+                #expect(throws: TestFault.self) {
+                    try logind.expect(Self.killed, within: .seconds(12))
+                }
+                try fixture.killReaders(by: SIGCONT)
+                let answers = try client.rest()
+                #expect(answers.contains { $0.reader != nil }, "\(answers)")
+                let said = try #require(answers.last?.status)
+                #expect(said.refusal == nil && !said.readersUnknown)
             }
-            try fixture.killReaders(by: SIGCONT)
-            let answers = try client.rest()
-            #expect(answers.contains { $0.reader != nil }, "\(answers)")
-            let status = try #require(answers.last?.status)
-            #expect(status.refusal == nil && !status.readersUnknown)
         }
 
         @Test("that is another user's, with a socket that it was handed, hears and says nothing")
@@ -385,12 +371,27 @@ extension DriverTests {
         private func withLogind(
             _ body: (DaemonFixture, TestSupport.Program) throws -> Void
         ) throws {
+            try withBus { fixture, _, logind in try body(fixture, logind) }
+        }
+
+        /// The same, with the bus.
+        private func withBus(
+            _ body: (DaemonFixture, PrivateBus, TestSupport.Program) throws -> Void
+        ) throws {
             let fixture = try DaemonFixture([.storage])
             try fixture.enrol(.daemon, as: "one")
             let bus = try PrivateBus(socket: fixture.directory + "/bus")
             let logind = try bus.startLogind()
             try fixture.restart()
-            try body(fixture, logind)
+            try body(fixture, bus, logind)
+        }
+
+        /// A client whose request came when the process of the readers had been stopped.
+        private func asked(_ request: Request, of fixture: DaemonFixture) throws -> TestClient {
+            try fixture.killReaders(by: SIGSTOP)
+            let client = try fixture.client()
+            try client.send(request)
+            return client
         }
 
         /// Checks that a touch counts where it is asked for next, and that no attempt was counted.
