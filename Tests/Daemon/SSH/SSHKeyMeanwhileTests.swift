@@ -52,7 +52,10 @@ extension DaemonTests {
         func kept() throws {
             let change = try deleting(isSealed: true)
             #expect(try fixture.sshKeyStates() == [.good])
-            #expect(try fixture.status(of: .daemon).prints == 2)
+            // A report says what is silent, and what is known without it.
+            let status = try fixture.status(of: .daemon)
+            #expect(status.prints == 2 && status.refusal?.reason == .vaultUnavailable, "\(status)")
+            #expect(!status.readersUnknown)
             // Looked at for a signature, which is then refused without a touch.
             let signing = Request.sshSign(
                 SSHSignRequest(
