@@ -41,6 +41,8 @@ def recover(machine):
         machine.reader.pull()
     machine.reader = Reader(machine.run, MODELS[machine.release])
     reader_is_seen(machine)
+    # What a case has begun at the second terminal would take the keys of the next one.
+    machine.root("systemctl stop getty@tty2; pkill -KILL -t tty2; true")
     machine.switch(1)
     for _ in range(2):
         machine.press("ctrl", "c")
@@ -397,14 +399,13 @@ def lockout(machine):
 def pkexec_begun(machine):
     """pkexec at the first terminal, and its agent in front, at the second: pkexec's own is refused by
     the polkit of Debian 12, whatever the password (polkit issue 17, mended in polkit 124)."""
-    machine.root("rm -f /run/go")
-    machine.begin("until [ -e /run/go ]; do sleep 0.2; done; "
-                  "pkexec --disable-internal-agent id -un")
+    machine.root("cd ~alice; rm -f begun ready; runuser -u alice mkfifo ready")
+    machine.begin("until [ -e begun ]; do sleep 0.2; done; pkexec --disable-internal-agent id -un")
     machine.switch(2)
     machine.log_in("alice")
-    machine.type("clear; pkttyagent --process $(pgrep -o -t tty1 -u alice)\n")
-    time.sleep(2)
-    machine.root("touch /run/go")
+    # The agent closes the descriptor when polkit knows it: pkexec would have no agent before.
+    machine.type("clear; (cat ready; touch begun) & "
+                 "pkttyagent --process $(pgrep -o -t tty1 -u alice) --notify-fd 9 9> ready\n")
     machine.see("touch the reader")
 
 
