@@ -9,8 +9,8 @@ struct LoginSite {
         case tpm
         /// In the TPM, with somebody between who hears each command.
         case tpmHeard
-        /// The same, and each command takes a tenth of a second, as in a chip.
-        case tpmAsChip
+        /// The same, and each command takes this much longer, as in a chip.
+        case tpmAsChip(Duration)
     }
 
     let host: HostFixture
@@ -39,7 +39,7 @@ struct LoginSite {
             self.tpm = tpm
             bus = try TPMInterposer(tpm, socketsIn: sockets)
             peer = try SignetPeer(on: host, vault: "kind = tpm\ntpm = swtpm:path=/run/tpm-bus")
-            if vault == .tpmAsChip { bus?.delay(.milliseconds(100)) }
+            if case .tpmAsChip(let time) = vault { bus?.delay(time) }
         }
     }
 

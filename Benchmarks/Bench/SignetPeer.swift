@@ -57,7 +57,7 @@ final class SignetPeer: Peer {
                 + "lockers = \(service), \(Self.listed), \(Self.unseen)\n"
                 + "[keyring]\nservices = \(service)\n")
         try start()
-        try enrol()
+        _ = try enrol()
     }
 
     func arrange(_ situation: Situation) throws -> [String: String] {
@@ -107,6 +107,13 @@ final class SignetPeer: Peer {
         case .lockedOut, .lidClosed, .noReader, .otherSeat:
             return Declined(service: service, account: HostFixture.alice)
         }
+    }
+
+    /// Deletes alice's finger and enrols it again; milliseconds from the last scan to the end.
+    func enrolAgain() throws -> Double {
+        let deleted = try host.run(["\(built)/signet", "delete", "--all", "--account", "alice"])
+        guard deleted.succeeded else { throw BenchFault.unexpected(deleted.errors) }
+        return try enrol()
     }
 
     func daemons() throws -> [Int32] {
@@ -161,13 +168,17 @@ final class SignetPeer: Peer {
         try daemon?.expectError("Listening")
     }
 
-    private func enrol() throws {
+    /// Milliseconds from the last scan to the end of the command.
+    private func enrol() throws -> Double {
         let program = try host.start(["\(built)/signet", "enroll", "--account", "alice"])
         try program.expect("the reader")
-        for _ in 0..<reader.scans { try reader.scan() }
-        let outcome = try program.expectEnd()
+        for _ in 0..<reader.scans - 1 { try reader.scan() }
+        let last = monotonicNow()
+        try reader.scan()
+        let outcome = try program.expectEnd(within: .seconds(90))
         guard outcome.succeeded else {
             throw BenchFault.unexpected("enrolment: \(outcome.output) \(outcome.errors)")
         }
+        return Double(monotonicNow() - last) / 1e6
     }
 }
