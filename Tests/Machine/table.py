@@ -92,7 +92,8 @@ def age():
         failed = [case for case, cell in cells[release].items() if cell not in "✓–"]
         if failed:
             isNew = False
-            print(f"machine: {name}: {len(failed)} cases have not passed, the first: {failed[0]}")
+            print(f"machine: {name}: {len(failed)} of {len(cells[release])} cases have not passed, "
+                  f"the first: {failed[0]}")
     return isNew
 
 
