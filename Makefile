@@ -41,7 +41,7 @@ TESTFIXTURE = build/testfixture
 .DEFAULT_GOAL := help
 # What is needed from Debian, and how the packages are made.
 include packaging/debian.mk
-.PHONY: help deps build module programs site catalogues demo screen http-faults-test test test-build test-programs \
+.PHONY: help deps build module programs site catalogues demo screen http-faults-test tpm-faults-test test test-build test-programs \
 	test-other-debian openssh-test programs-table check format-check graph-check new-command-test new-kind-test fprintd-test bench \
 	fuzz pot generated install without-fprintd uninstall source-tree deb deb-test machine-test \
 	desktop-test clean
@@ -162,6 +162,10 @@ fprintd-test: deps ## run fprintd's own test suite against signet-fprint (FPRINT
 http-faults-test: test-build ## run the server's tests with libmicrohttpd of Debian 12, 13 and testing, with sanitizers
 	@checks/packages curl patch xz-utils
 	$(AS_ROOT) env SWIFT=$(SWIFT) checks/libmicrohttpd-test $(VERSIONS)
+
+tpm-faults-test: test-build ## run the TPM's tests with the repaired tpm2-tss of Debian's testing
+	@checks/packages curl
+	$(AS_ROOT) env SWIFT=$(SWIFT) checks/tpm2-tss-test
 
 openssh-test: deps module ## run OpenSSH's regression tests with our provider and agent (ONLY="krl …")
 	@checks/packages dpkg-dev zlib1g-dev libssl-dev

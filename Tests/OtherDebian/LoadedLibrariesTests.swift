@@ -29,6 +29,28 @@ struct LoadedLibrariesTests {
     }
 }
 
+/// Where the libraries for the TPM are; nil where the machine's are used.
+private let directoryOfTPMLibraries = unsafe getenv("TPM2_TSS").map { unsafe String(cString: $0) }
+
+/// The tests that `checks/tpm2-tss-test` runs prove something about another tpm2-tss only if it is what
+/// this process has loaded.
+@Suite(
+    "Another version's libraries for the TPM",
+    .enabled(if: directoryOfTPMLibraries != nil, "checks/tpm2-tss-test runs this"))
+struct LoadedTPMLibrariesTests {
+    @Test(
+        "are those that this process has loaded, and not the machine's",
+        arguments: [
+            "Esys_Initialize", "Tss2_MU_UINT32_Marshal", "Tss2_RC_Decode", "Tss2_Sys_Initialize",
+            "Tss2_TctiLdr_Initialize",
+        ])
+    func loaded(function: String) throws {
+        let directory = try #require(directoryOfTPMLibraries)
+        let library = try #require(LoadedLibrary(having: function))
+        #expect(library.path.hasPrefix(directory + "/"))
+    }
+}
+
 /// A library that this process has loaded.
 private struct LoadedLibrary {
     /// Where it was loaded from.
