@@ -84,8 +84,8 @@ extension TPMFault {
         case .lockout: .lockout
         case .outOfSlots, .outOfStorage: .outOfSlots
         case .wrongAuthorisation, .forbidden: .notPermitted(description)
-        case .broken, .notStarted: .absent(description)
-        case .policyFailed, .notIntact, .wrongValue, .registersChanged, .absent, .forged, .other:
+        case .policyFailed, .notIntact, .wrongValue, .registersChanged, .absent, .forged, .other,
+            .broken, .notStarted:
             .failed(description)
         }
     }

@@ -80,7 +80,7 @@ private struct Patience {
     /// The interval at which to look.
     let interval: Duration
     private let limit: Duration
-    private var waited = Duration.zero
+    private var (waited, passed) = (Duration.zero, Duration.zero)
     private var use: Duration
     private var lastLook: SuspendingClock.Instant
     private var lastStep: SuspendingClock.Instant
@@ -97,14 +97,17 @@ private struct Patience {
     mutating func look(at use: Duration, lastStep step: SuspendingClock.Instant?) {
         let now = SuspendingClock.now
         if let step, step > lastStep {
-            (lastStep, waited) = (step, .zero)
+            (lastStep, waited, passed) = (step, .zero, .zero)
             lastLook = max(lastLook, step)
         }
-        waited += max(.zero, now - lastLook - max(.zero, use - self.use))
+        // A process that was stopped in between looks late, and has not waited all that time.
+        let time = min(now - lastLook, interval * 2)
+        passed += time
+        waited += max(.zero, time - max(.zero, use - self.use))
         (self.use, lastLook) = (use, now)
     }
 
-    var isOver: Bool { waited >= limit || lastLook - lastStep >= limit * 9 }
+    var isOver: Bool { waited >= limit || passed >= limit * 9 }
 }
 
 /// The result of a call until it is taken or destroyed; destroying it may take as long as the call.

@@ -129,6 +129,23 @@ extension DaemonTests {
             #expect(try fixture.status(of: .daemon).vault == Bytes("tpm".utf8))
         }
 
+        @Test("that does not answer gets no key made in a file in its place")
+        func notInFile() throws {
+            let fixture = try DaemonFixture.onTPM(bus.tcti, kind: "auto", limit: 1)
+            #expect(try fixture.status(of: .daemon).vault == Bytes("tpm".utf8))
+            // The prints are open, and the key is what is made.
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            bus.setRule(at: .command) { $0.code == .create ? .stall : .pass }
+            // The second time, it is known that the TPM has not answered yet.
+            for _ in 0..<2 {
+                #expect(try fixture.enrol(.daemon, as: "two").reason == .vaultUnavailable)
+            }
+            bus.removeRules()
+            try fixture.restart()
+            let status = try fixture.status(of: .daemon)
+            #expect(status.vault == Bytes("tpm".utf8) && status.prints == 1)
+        }
+
         @Test("that stops answering ends a login after the limit, and harms nothing")
         func hangs() throws {
             let fixture = try fixture(limit: 1)

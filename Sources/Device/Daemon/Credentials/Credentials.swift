@@ -208,9 +208,13 @@ extension Credentials {
         let draft = try kept.credential.draft(enrolment, covering: storage)
         let former = try kept.credential.state()
         let kind: VaultKind
-        if let wanted { kind = wanted } else { kind = await vaults.chosen(after: former.vault) }
         let made: NewCredential
         do throws(VaultError) {
+            if let wanted {
+                kind = wanted
+            } else {
+                kind = try await vaults.chosen(after: former.vault)
+            }
             made = try await vaults.call(kind) { vault throws(VaultError) in
                 try vault.create(draft.context)
             }

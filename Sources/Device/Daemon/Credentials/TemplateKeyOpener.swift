@@ -82,7 +82,11 @@ extension TemplateKeyOpener {
     /// would get. Throws `.vault` if a key is needed and the vault cannot make one.
     func sealingKey(of account: Account) async throws(StoreFault) -> TemplateKeyID {
         let former = try accounts.kept(account)?.credential.state().vault
-        return try await templateKey(in: await vaults.chosen(after: former))
+        let vault: VaultKind
+        do throws(VaultError) { vault = try await vaults.chosen(after: former) } catch {
+            throw .vault(error)
+        }
+        return try await templateKey(in: vault)
     }
 
     /// Returns the key for sealing new prints if the credential is in this vault.

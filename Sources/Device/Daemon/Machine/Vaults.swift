@@ -14,7 +14,7 @@ import State
 final class Vaults {
     /// The vault in which new keys are made, as configured.
     enum Preference: String {
-        /// The TPM if it works, otherwise files.
+        /// The TPM if there is one that may be used, otherwise files.
         case auto = "auto"
         case tpm = "tpm"
         case file = "file"
@@ -54,7 +54,10 @@ final class Vaults {
     ///
     /// With the preference `auto`, that is the TPM if it works, and otherwise the file vault. The
     /// choice is logged whenever it changes.
-    func chosen() async -> VaultKind {
+    ///
+    /// Throws if there is a TPM that cannot be used at the moment: what was made in a file meanwhile
+    /// would stay there.
+    func chosen() async throws(VaultError) -> VaultKind {
         switch preference {
         case .file: return .file
         case .tpm: return .tpm
@@ -65,6 +68,10 @@ final class Vaults {
             tell("new keys are stored in the TPM")
             return .tpm
         } catch {
+            guard case .trouble(let trouble) = error, trouble.meansNone else {
+                tell("no new keys are made meanwhile: \(error)")
+                throw error
+            }
             tell("new keys are stored in files: \(error)")
             return .file
         }
@@ -72,10 +79,13 @@ final class Vaults {
 
     /// The vault for a credential that replaces another: the former one's vault if it works, else
     /// as `chosen()` says.
-    func chosen(after former: VaultKind?) async -> VaultKind {
-        guard let former, (try? await check(former)) != nil else { return await chosen() }
+    func chosen(after former: VaultKind?) async throws(VaultError) -> VaultKind {
+        guard let former, (try? await check(former)) != nil else { return try await chosen() }
         return former
     }
+
+    /// The vault to name as the one for new keys: the TPM also while it does not answer.
+    func announced() async -> VaultKind { (try? await chosen()) ?? .tpm }
 
     /// Throws if a vault does not work; asks the TPM only if it has not just shown that it does.
     private func check(_ kind: VaultKind) async throws(VaultError) {
@@ -146,7 +156,9 @@ final class Vaults {
     /// What the TPM offers to a server that wants proof of it; nil if it has no certificate.
     func attestationOffer() async throws(VaultError) -> AttestationOffer? {
         let tpm = tpm
-        return try await onThread { () throws(VaultError) in try tpm.attestationOffer() }
+        return try await onThread(atLeast: Self.keyTime) { () throws(VaultError) in
+            try tpm.attestationOffer()
+        }
     }
 
     /// Has the TPM prove that a key is its own; see `RootedVault.attest`.
@@ -160,7 +172,11 @@ final class Vaults {
         }
     }
 
+    /// How long a chip may take to make an RSA key, as that of an endorsement.
+    private static let keyTime = Duration.seconds(120)
+
     private func onThread<Value: Sendable>(
+        atLeast time: Duration = .zero,
         _ body: @escaping @Sendable () throws(VaultError) -> Value
     ) async throws(VaultError) -> Value {
         isTPMInUse = true
@@ -168,7 +184,7 @@ final class Vaults {
         awaited += 1
         defer { awaited -= 1 }
         let result = await WaitTeller.during {
-            await thread.run(limit: limit) { () -> Result<Value, VaultError> in
+            await thread.run(limit: max(limit, time)) { () -> Result<Value, VaultError> in
                 do throws(VaultError) {
                     return .success(try body())
                 } catch { return .failure(error) }
@@ -229,5 +245,15 @@ final class Vaults {
         guard told != what else { return }
         told = what
         journal.service(what)
+    }
+}
+
+extension VaultTrouble {
+    /// Whether this machine has no TPM that Signet may use, or another one than it has used.
+    fileprivate var meansNone: Bool {
+        switch self {
+        case .absent, .notPermitted, .anotherRoot: true
+        case .lockout, .outOfSlots, .platformChanged, .noAnswer, .failed: false
+        }
     }
 }

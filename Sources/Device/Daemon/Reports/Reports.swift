@@ -114,7 +114,7 @@ extension Reports {
         }
         report.status.elsewhere = verdict?.elsewhere
         // There is no key: show the vault in which the next one would be created.
-        if report.status.vault.isEmpty { report.status.vault = await vaults.chosen().name }
+        if report.status.vault.isEmpty { report.status.vault = await vaults.announced().name }
         // As for a list of servers: what they have not been told yet is tried again.
         defer { removals.want() }
         for part in report.parts { await client.send(part) }

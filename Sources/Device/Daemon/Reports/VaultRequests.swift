@@ -8,7 +8,7 @@ import State
 extension Reports {
     /// Sends a description of both vaults, and in which one new keys are created.
     func listVaults(_: VaultRequest, client: any Client) async -> Answer {
-        let chosen = await vaults.chosen()
+        let chosen = await vaults.announced()
         for kind in VaultKind.allCases.reversed() {
             await client.send(.of(await describe(kind, isChosen: kind == chosen)))
         }
@@ -30,7 +30,7 @@ extension Reports {
             journal.fault(error.description)
             throw Denial(of: error)
         }
-        await client.send(.of(await describe(.tpm, isChosen: await vaults.chosen() == .tpm)))
+        await client.send(.of(await describe(.tpm, isChosen: await vaults.announced() == .tpm)))
         return .done(DoneAnswer())
     }
 

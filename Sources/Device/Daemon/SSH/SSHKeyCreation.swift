@@ -102,9 +102,10 @@ extension SSHKeys {
         } catch { throw .file(.system(error)) }
         let context = try snapshot.kept.sshKeys.context(
             identifier, application: application, enrolment: snapshot.enrolment.state)
-        let kind = await vaults.chosen(after: snapshot.credential.vault)
+        let kind: VaultKind
         let made: NewCredential
         do throws(VaultError) {
+            kind = try await vaults.chosen(after: snapshot.credential.vault)
             made = try await vaults.call(kind) { vault throws(VaultError) in
                 try vault.create(context)
             }

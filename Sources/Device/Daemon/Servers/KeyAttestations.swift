@@ -81,7 +81,10 @@ extension KeyAttestations {
             guard !answer.isOfOlderServer else { return nil }
             throw keys.denial(of: answer, url: url, account: account, signedBy: nil)
         }
-        let isInTPM = await vaults.chosen(after: snapshot.credential.vault) == .tpm
+        let isInTPM: Bool
+        do throws(VaultError) {
+            isInTPM = try await vaults.chosen(after: snapshot.credential.vault) == .tpm
+        } catch { throw Denial(of: error) }
         // Why nothing can be attested is said more precisely below.
         let claimed = required.contains(.attestedKey) ? required.subtracting(.tpmKey) : required
         try keys.check(claimed, by: factor, isInTPM: isInTPM, server: ServerURL(url))

@@ -29,9 +29,10 @@ extension ServerKeys {
         }
         let context = try snapshot.kept.servers.context(
             identifier, server: server, enrolment: snapshot.enrolment.state)
-        let kind = await vaults.chosen(after: snapshot.credential.vault)
+        let kind: VaultKind
         let made: NewCredential
         do throws(VaultError) {
+            kind = try await vaults.chosen(after: snapshot.credential.vault)
             made = try await vaults.call(kind) { vault throws(VaultError) in
                 try vault.create(context)
             }
