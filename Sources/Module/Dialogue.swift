@@ -30,6 +30,8 @@ struct Dialogue {
     private static let firstAnswerMilliseconds: UInt32 = 15_000
     /// The time after which a password can be typed, where that is possible.
     private static let lineMilliseconds: UInt32 = 2_000
+    /// How much longer than the user's time the daemon is listened to.
+    private static let marginMilliseconds: UInt32 = 2_000
     /// The shortest time that is waited for the next word of a daemon that prepares a touch or waits for
     /// a TPM, where no password can be typed meanwhile; it says so more often than that.
     private static let wordMilliseconds: UInt32 = 30_000
@@ -112,7 +114,11 @@ struct Dialogue {
     /// does.
     private func time(after answer: LoginAnswer, isFirst: Bool, isAsked: Bool) -> UInt32? {
         guard case .notice(let notice) = answer else { return nil }
-        if notice.kind == .touch { return isAsked ? nil : milliseconds }
+        // The daemon ends the user's time itself; its word of that, or of a touch in the last moment,
+        // takes a moment.
+        if notice.kind == .touch {
+            return isAsked ? nil : milliseconds + Dialogue.marginMilliseconds
+        }
         let isWord = notice.kind == .tpm || notice.kind == .preparing && !isAsked
         let word = line == nil ? Dialogue.wordMilliseconds : Dialogue.typingMilliseconds
         return isWord || isFirst ? max(milliseconds, word) : nil

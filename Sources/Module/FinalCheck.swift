@@ -12,14 +12,17 @@ import SignedFormats
 /// wrong.
 struct FinalCheck {
     private let login: Login
-    private let deadline: Deadline
+    /// When the login must have ended; the time for which the daemon's answer is awaited is added.
+    private var deadline: Deadline
     /// The end of the two seconds in which the proof may be used, counted from reading it, and while the
     /// daemon's answer is awaited from the last moment at which this process was seen to run.
     private var end: Deadline
+    /// For how many seconds the daemon's answer was awaited, rounded up.
+    private var awaited: UInt32 = 0
 
-    /// How often, and for how many milliseconds each time, the daemon's answer is awaited: a slow one
-    /// takes seconds for it.
-    private static let (steps, stepMilliseconds): (Int, UInt32) = (50, 200)
+    /// How often, and for how many milliseconds each time, the daemon's answer is awaited: one whose
+    /// disk is slow takes seconds for it.
+    private static let (steps, stepMilliseconds): (Int, UInt32) = (100, 200)
     /// The time in milliseconds for which a proof may be used.
     private static let useMilliseconds: UInt32 = 2_000
 
@@ -49,11 +52,14 @@ struct FinalCheck {
                 try? LoginRequest.confirm(account: request.account, challenge: request.challenge))
         } catch .unavailable { throw tooLate }
         var steps = FinalCheck.steps
+        let left = UInt32(bitPattern: deadline.millisecondsLeft)
         while !daemon.wait(until: Deadline(milliseconds: FinalCheck.stepMilliseconds)) {
             steps -= 1
             guard steps > 0, end.millisecondsLeft > 0 else { throw tooLate }
             end = Deadline(milliseconds: FinalCheck.useMilliseconds)
+            deadline = Deadline(milliseconds: left)
         }
+        awaited = UInt32(FinalCheck.steps - steps) * FinalCheck.stepMilliseconds / 1_000 + 1
         guard let answer = try answer(from: daemon) else { throw tooLate }
         switch answer {
         case .confirmed(let password):
@@ -81,7 +87,8 @@ struct FinalCheck {
             throw .expired(LoginDenial(.changedMeanwhile), account: login.account)
         }
         guard !place.wasLeft else { throw .declined("the process has gone to the background") }
-        guard Expectation.isCurrent(statement, at: WallClock.now, within: UInt64(seconds)) else {
+        guard Expectation.isCurrent(statement, at: WallClock.now, within: UInt64(seconds + awaited))
+        else {
             throw .refused("the statement is not recent")
         }
         guard end.millisecondsLeft > 0, deadline.millisecondsLeft > 0 else { throw tooLate }

@@ -116,9 +116,15 @@ struct FreshnessTests {
 
     @Test("a daemon that takes seconds to confirm is waited for, and one that never does is not")
     func slowConfirmation() throws {
-        let fixture = try ModuleFixture()
-        let (probe, visit) = try asked(fixture)
-        try wait(.milliseconds(3_500))
+        // The user had less time than the daemon takes.
+        let fixture = try ModuleFixture(stack: "auth required pam_signet.so timeout=2")
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
+        let request = try visit.authenticate()
+        try visit.send(.notice(Notice(.touch)))
+        try visit.send(.assertion(fixture.proof(for: request)))
+        try #require(try visit.isAsked())
+        try wait(.milliseconds(4_500))
         try visit.send(.confirmed(password: nil))
         #expect(try probe.codes() == [ModuleFixture.Code.success])
         let other = try ModuleFixture()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CGLib
+import Synchronization
 
 /// Runs the two main contexts: the reader's on one thread, the service's on another.
 package enum MainLoop {
@@ -44,7 +45,26 @@ package enum MainLoop {
         unsafe g_thread_unref(thread)
     }()
 
+    /// For how long the service's thread has waited for something to do, without the present wait; the
+    /// time for which the machine slept meanwhile counts.
+    package static var idle: Duration { .nanoseconds(waited.load(ordering: .relaxed)) }
+
+    private static let waited = Atomic<Int64>(0)
+
     private static func startService() -> UnsafeMutablePointer<GThread>? {
+        unsafe g_main_context_set_poll_func(ContextExecutor.service.context) {
+            files, count, limit in
+            let begin = ContinuousClock.now
+            let ready = unsafe g_poll(files, count, limit)
+            let (seconds, attoseconds) = (ContinuousClock.now - begin).components
+            MainLoop.waited.add(
+                seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
+            return ready
+        }
+        return unsafe startLoop()
+    }
+
+    private static func startLoop() -> UnsafeMutablePointer<GThread>? {
         unsafe g_thread_new(
             "service",
             { _ in

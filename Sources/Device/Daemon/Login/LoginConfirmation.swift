@@ -88,33 +88,42 @@ final class PendingConfirmation: AwaitedConfirmation {
 ///
 /// The PAM module asks as soon as it has verified the proof. The short time keeps a process that was
 /// stopped in between from using the proof later. What counts is how long the daemon has waited for
-/// it: on a machine that does other things, the question may be there long before the daemon gets
-/// a processor to read it.
+/// it: while the daemon writes to a slow disk, or on a machine that does other things, the question
+/// may be there long before it is read.
 struct ConfirmationTime {
     private let (limit, longest): (Duration, Duration)
     private let clock: Clock
     private let begin: Duration
     private let thread = ThreadNumber()
     private let use: Duration
+    private let idle: () -> Duration
+    private let idleBefore: Duration
 
     /// Starts the time; call it on the service's thread, which has no other.
     ///
     /// - Parameters:
     ///   - limit: how long the daemon waits.
     ///   - longest: how long after the proof it reads a confirmation at all.
+    ///   - idle: for how long the thread has waited for something to do, so far.
     init(
-        _ clock: Clock, limit: Duration = .seconds(1), longest: Duration = .seconds(10)
+        _ clock: Clock, limit: Duration = .seconds(1), longest: Duration = .seconds(10),
+        idle: @escaping () -> Duration = { MainLoop.idle }
     ) {
         self.clock = clock
         (self.limit, self.longest) = (limit, longest)
         (begin, use) = (clock.sinceBoot(), thread.use)
+        self.idle = idle
+        idleBefore = idle()
     }
 
     /// What is left; zero or less if the time is up.
     var left: Duration {
         let gone = clock.sinceBoot() - begin
         guard gone >= limit else { return limit - gone }
-        return min(limit - gone + (thread.use - use), longest - gone)
+        // What it did besides waiting, or for how long it ran or wanted to, which also goes on while a
+        // wait has ended without the thread's knowing.
+        let busy = max(gone - (idle() - idleBefore), thread.use - use)
+        return min(limit - gone + busy, longest - gone)
     }
 }
 
