@@ -237,8 +237,8 @@ extension DriverTests {
                 try admitted(fixture)
                 bus.stop()
                 let client = try asked(.login(.daemon, tries: 1), of: fixture)
-                // Longer than it may be silent, and systemd after it.
-                #expect(throws: ClientFault.self) { try client.next(within: .seconds(18)) }
+                // Longer than it may be silent, and systemd after it, and than a look for readers may take.
+                #expect(throws: ClientFault.self) { try client.next(within: .seconds(23)) }
                 try fixture.killReaders(by: SIGCONT)
                 try touch(client, fixture)
                 bus.proceed()

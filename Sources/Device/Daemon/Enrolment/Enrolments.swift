@@ -181,8 +181,6 @@ extension Enrolments {
                 .enrolment, account: account, asker: touches.asker(plan, presence: presence),
                 client: client),
             within: limit)
-        let interruption = Interruption()
-        queue.mayInterrupt(turn, by: interruption)
         // The new finger is compared with the fingers of all accounts.
         await templates.openAllTemplates()
         await upkeep.tidyReaders()
@@ -192,6 +190,9 @@ extension Enrolments {
         try changes.check(approval.foretold, of: account)
         // Check this now, so that no finger is scanned for a print that could not be sealed.
         _ = try await accounts.answering(account) { try await templates.sealingKey(of: account) }
+        // From now on, readers and TPM are ready, and a waiting touch interrupts what no finger comes for.
+        let interruption = Interruption()
+        queue.mayInterrupt(turn, by: interruption)
         let scans = EnrolmentScans(reader: reader, end: end, interruption: interruption)
         do throws(Denial) {
             let comparison = try await compare(

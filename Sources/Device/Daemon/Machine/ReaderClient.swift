@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DBus
 import MainContext
 import Posix
 import ReaderProtocol
@@ -144,11 +145,17 @@ final class ReaderConversation {
     /// Later it sends something every second, except while drivers look for their readers.
     private static let (arrival, silence) = (Duration.seconds(10), Duration.seconds(10))
     private static let search = Duration.seconds(15)
+    /// How often, and how many times, it is looked whether a silent process is at work: one that compares
+    /// fingerprints says nothing meanwhile, which takes long on a slow machine.
+    private static let (look, looks) = (Duration.seconds(2), 30)
+    /// How long systemd may take to start the process: its own limit, and some.
+    private static let starting = Duration.seconds(100)
     /// How long a cancelled request may continue: slightly longer than the process itself allows
     /// its drivers.
     private static let obedience = Duration.seconds(8)
 
     private let socket: PacketSocket
+    private let limit: Duration
     private let unit: ReaderUnit
     private let signs: LastSign
     private var watch: FileWatch?
@@ -159,6 +166,9 @@ final class ReaderConversation {
     private var alarm: Timer?
     /// The number of received replies.
     private var heard = 0
+    /// The processor time that the process had used at the last look; nil since it last said something.
+    private var used: UInt64?
+    private var looksLeft = ReaderConversation.looks
     /// The number of bytes that wait to be processed.
     private var size = 0
     private var replies: [(reply: ReaderReply, size: Int)] = []
@@ -171,21 +181,39 @@ final class ReaderConversation {
 
     /// Starts to listen.
     ///
-    /// The process is killed if the request does not end within `limit`, or if the process hangs.
+    /// The process is killed if the request does not end within `limit` of its first sign of life, or
+    /// if it hangs.
     fileprivate init(
         _ socket: consuming PacketSocket, limit: Duration, from driver: UInt32?, unit: ReaderUnit,
         signs: LastSign
     ) {
         self.signs = signs
         self.socket = socket
+        self.limit = limit
         self.driver = driver
         self.unit = unit
-        timer = Timer(after: limit) { [weak self] in self?.kill("did not answer", fault: .timedOut)
+        timer = Timer(after: Self.starting) { [weak self] in
+            self?.kill("did not start", fault: .processEnded)
         }
         watch = FileWatch(self.socket.descriptor.number, for: .readable) { [weak self] _ in
             self?.receive()
         }
         listen(for: Self.arrival)
+    }
+
+    /// Has the process killed if the request has not ended in time.
+    private func checkTime() {
+        let before = heard
+        // signetd itself may have been stopped while the replies were waiting in the socket.
+        receive()
+        guard fault == nil, !hasEnded else { return }
+        guard heard == before else {
+            timer = Timer(after: Self.silence) { [weak self] in
+                self?.kill("did not answer", fault: .timedOut)
+            }
+            return
+        }
+        kill("did not answer", fault: .timedOut)
     }
 
     /// Restarts the timer for the next sign of life.
@@ -199,12 +227,29 @@ final class ReaderConversation {
         // signetd itself may have been stopped while the replies were waiting in the socket.
         receive()
         guard heard == before, fault == nil else { return }
-        guard heard == 0 else { return kill("hangs", fault: .processEnded) }
+        guard heard == 0 else {
+            onService { [self] in await checkWork(after: before) }
+            return
+        }
         onService { [self] in
             let isStarting = await unit.isStarting()
             guard heard == 0, fault == nil, !hasEnded else { return }
             if isStarting { listen(for: Self.arrival) } else { kill("hangs", fault: .processEnded) }
         }
+    }
+
+    /// Has a silent process killed, unless it uses the processor.
+    private func checkWork(after before: Int) async {
+        var now: UInt64?
+        var isBusLate = false
+        do throws(BusFault) { now = try await unit.processorTime() } catch {
+            isBusLate = error == .timedOut
+        }
+        guard heard == before, fault == nil, !hasEnded else { return }
+        let isAtWork = now.map { now in used.map { $0 < now } ?? true } ?? isBusLate
+        guard looksLeft > 0, isAtWork else { return kill("hangs", fault: .processEnded) }
+        (used, looksLeft) = (now ?? used, looksLeft - 1)
+        listen(for: Self.look)
     }
 
     /// Has the process killed, unless it is still starting, and then ends the request, so that the next
@@ -283,7 +328,11 @@ final class ReaderConversation {
         }
         timer = Timer(after: Self.obedience) { [self] in
             close()
-            killAfterwards("did not stop a cancelled request")
+            onService { [self] in
+                // One that systemd is still starting has not read the request yet.
+                if heard == 0, await unit.isStarting() { return }
+                await unit.kill("did not stop a cancelled request")
+            }
         }
     }
 
@@ -339,7 +388,9 @@ final class ReaderConversation {
     private func take(_ packet: [UInt8]) -> Bool {
         guard let reply = try? ReaderReply(decoding: packet) else { return false }
         heard += 1
+        (used, looksLeft) = (nil, Self.looks)
         signs.time = .now
+        if heard == 1 { timer = Timer(after: limit) { [weak self] in self?.checkTime() } }
         listen(for: reply == .searching ? Self.search : Self.silence)
         // The first `alive` identifies the process; later ones only show that it still runs.
         if reply == .searching || (reply == .alive && heard > 1) { return heard < Self.total }

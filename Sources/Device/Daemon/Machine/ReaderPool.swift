@@ -270,13 +270,16 @@ final class ReaderPool {
         await tellProcess(.resume)
     }
 
+    /// Waits for at most ten seconds; a process that is still starting uses no reader.
     private func tellProcess(_ request: ReaderRequest) async {
-        do throws(ReaderFault) {
-            try await line.ask(request, within: .seconds(4)) { reply, _ throws(ReaderFault) in
-                reply == .done ? () : nil
+        _ = await limited(to: .seconds(10)) { [line] in
+            do throws(ReaderFault) {
+                try await line.ask(request, within: .seconds(4)) { reply, _ throws(ReaderFault) in
+                    reply == .done ? () : nil
+                }
+            } catch {
+                // A process that is not running uses no reader, and opens none before it is asked.
             }
-        } catch {
-            // A process that is not running uses no reader, and opens none before it is asked.
         }
     }
 

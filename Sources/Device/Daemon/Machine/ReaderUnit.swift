@@ -10,6 +10,9 @@ import MainContext
 @ServiceActor
 struct ReaderUnit {
     private static let (service, socket) = ("signet-reader.service", "signet-reader.socket")
+    private static let (systemd, path) = (
+        "org.freedesktop.systemd1", "/org/freedesktop/systemd1/unit/signet_2dreader_2eservice"
+    )
     /// SIGKILL.
     private static let killed: Int32 = 9
 
@@ -33,13 +36,23 @@ struct ReaderUnit {
     /// caller's own limit bounds that.
     func isStarting() async -> Bool {
         let call = BusCall.property(
-            "ActiveState", of: "org.freedesktop.systemd1.Unit",
-            at: "/org/freedesktop/systemd1/unit/signet_2dreader_2eservice",
-            from: "org.freedesktop.systemd1")
+            "ActiveState", of: "org.freedesktop.systemd1.Unit", at: Self.path, from: Self.systemd)
         do throws(BusFault) {
             let answer = try await bus.answer(to: call, limit: .seconds(5))
             return answer.values.first?.variant?.string == "activating"
         } catch { return error == .timedOut }
+    }
+
+    /// How much processor the unit has used, in nanoseconds; nil where systemd does not count.
+    func processorTime() async throws(BusFault) -> UInt64? {
+        let call = BusCall.property(
+            "CPUUsageNSec", of: "org.freedesktop.systemd1.Service", at: Self.path,
+            from: Self.systemd)
+        let answer = try await bus.answer(to: call, limit: .seconds(5))
+        guard case .uint64(let used)? = answer.values.first?.variant, used != .max else {
+            return nil
+        }
+        return used
     }
 
     /// Restarts the socket unit, because a process other than the unit's own answers on its socket.
