@@ -76,8 +76,9 @@ final class FingerDeletions {
         defer { running.removeAll { $0.call === call } }
         // It may have left before it was followed.
         onService { [host] in
-            let owner = try? await host.bus.owner(of: client, limit: DesktopHost.limit)
-            if owner == nil { call.cancel() }
+            do throws(BusFault) {
+                _ = try await host.bus.owner(of: client, limit: DesktopHost.limit)
+            } catch { if error != .timedOut { call.cancel() } }
         }
         guard let answer = await call.last({ _ in }) else { throw .noDaemon }
         return answer

@@ -37,7 +37,15 @@ final class SleepDelay {
             isTold = true
             onService { await self?.take(owner) }
         }
-        let owner = try? await bus.owner(of: Self.name, limit: DesktopHost.limit)
+        var owner: String?
+        var isLate = false
+        repeat {
+            do throws(BusFault) {
+                owner = try await bus.owner(of: Self.name, limit: DesktopHost.limit)
+                isLate = false
+            } catch { isLate = error == .timedOut }
+            // A bus that is slow has not said that there is no logind.
+        } while isLate && !isTold && bus.isOpen
         // A change that was reported meanwhile is newer.
         if !isTold { await take(owner) }
     }
@@ -83,7 +91,14 @@ final class SleepDelay {
                 .string("sleep"), .string("signet-fprint"), .string("ending fingerprint scans"),
                 .string("delay"),
             ], answer: "(h)")
-        let answer = try? await bus.call(call, limit: DesktopHost.limit)
+        var answer: BusAnswer?
+        var isLate = false
+        repeat {
+            do throws(BusFault) {
+                answer = try await bus.call(call, limit: DesktopHost.limit)
+                isLate = false
+            } catch { isLate = error == .timedOut }
+        } while isLate && change == changes && bus.isOpen
         // Released at once if the machine is about to sleep by now.
         guard change == changes, let descriptor = answer?.descriptor else { return }
         lock = descriptor

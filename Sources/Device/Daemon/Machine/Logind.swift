@@ -31,8 +31,9 @@ final class Logind: SuspendState {
     /// How long a login waits while the bus is not connected yet, as for the login that has started
     /// the daemon.
     private static let firstPatience = Duration.milliseconds(20)
-    /// How long an announced suspension is believed while the machine is awake.
-    private static let longestWake = Duration.seconds(30)
+    /// How long an announced suspension is believed while the machine is awake, until logind is asked
+    /// again, and how often it is.
+    private static let (longestWake, looks) = (Duration.seconds(30), 20)
 
     /// Whether the machine is about to be suspended.
     private(set) var isSuspending = false
@@ -61,12 +62,16 @@ final class Logind: SuspendState {
     /// What clients were called on another connection means nothing on the present one.
     private(set) var connections: UInt64 = 0
     private var isConnecting = false
+    /// Why the last attempt to connect has failed; nil if it has not.
+    private var trouble: BusFault?
     /// Whether a missing bus has been logged.
     private var isMissed = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
     /// logind's unique name on the bus, which no other client can own.
     private var owner: String?
     private var following: BusSubscription?
+    /// Whether a change of the owner was reported on this connection.
+    private var isOwnerTold = false
     private var sleep: BusSubscription?
     private var isSlow = false
     /// Assumes that the machine is awake if an announced suspension is not withdrawn in time.
@@ -92,13 +97,18 @@ final class Logind: SuspendState {
     ///
     /// Returns at once.
     func connect() {
-        guard connection == nil, !isConnecting, exists(socket) else { return }
+        guard connection == nil, !isConnecting else { return }
+        guard exists(socket) else {
+            trouble = nil
+            return
+        }
         isConnecting = true
         onService { [self] in
             do throws(BusFault) {
                 await join(try await shielded())
-                isMissed = false
+                (isMissed, trouble) = (false, nil)
             } catch {
+                trouble = error
                 if !isMissed {
                     journal.service(
                         error == .timedOut
@@ -135,14 +145,30 @@ final class Logind: SuspendState {
         self.connection = connection
         connections += 1
         connection.ended = { [weak self] in self?.left() }
-        var isTold = false
+        isOwnerTold = false
         following = connection.followOwner(of: Self.name) { [weak self] owner in
-            isTold = true
+            self?.isOwnerTold = true
             self?.take(owner)
         }
-        let owner = try? await connection.owner(of: Self.name, limit: Self.limit)
-        // A change that was reported meanwhile is newer.
-        if !isTold { take(owner) }
+        if await !askForOwner(connection) {
+            // A bus that is slow has not said that there is no logind.
+            onService { [weak self] in
+                while await self?.askForOwner(connection) == false {}
+            }
+        }
+    }
+
+    /// Takes the present owner of logind's name; returns false if the bus has not answered in time.
+    private func askForOwner(_ connection: BusConnection) async -> Bool {
+        var owner: String?
+        var isAnswered = true
+        do throws(BusFault) {
+            owner = try await connection.owner(of: Self.name, limit: Self.limit)
+        } catch { isAnswered = error != .timedOut }
+        // A change that was reported meanwhile is newer, and so is another connection.
+        guard !isOwnerTold, self.connection === connection else { return true }
+        take(owner)
+        return isAnswered
     }
 
     /// The bus connection has ended, so everything learnt from it is void.
@@ -182,7 +208,7 @@ final class Logind: SuspendState {
     /// Calls another service on the bus; all calls of the daemon use this connection.
     ///
     /// It connects first if necessary, because a request that has started the daemon may need a
-    /// call before the bus is connected. Throws `closed` if there is no connection.
+    /// call before the bus is connected. Throws why there is no connection.
     func call(_ call: BusCall) async throws(BusFault) {
         _ = try await answer(to: call, limit: Self.limit)
     }
@@ -208,11 +234,11 @@ final class Logind: SuspendState {
         try await madeConnection().followOwner(of: client) { if $0 == nil { left() } }
     }
 
-    /// Returns the connection, which is made first if necessary; throws `closed` if there is none.
+    /// Returns the connection, which is made first if necessary; throws why there is none.
     private func madeConnection() async throws(BusFault) -> BusConnection {
         connect()
         await connected()
-        guard let connection else { throw .closed }
+        guard let connection else { throw trouble ?? .closed }
         return connection
     }
 
@@ -297,9 +323,13 @@ extension Logind {
                     .string("sleep"), .string("signetd"), .string("closing the fingerprint reader"),
                     .string("delay"),
                 ], answer: "(h)")
-            let answer = try? await connection.call(call, limit: Self.limit)
+            var answer: BusAnswer?
+            var isLate = false
+            do throws(BusFault) {
+                answer = try await connection.call(call, limit: Self.limit)
+            } catch { isLate = error == .timedOut }
             isLocking = false
-            guard owner == self.owner else { return delaySleep() }
+            guard owner == self.owner, !isLate else { return delaySleep() }
             // The lock is released at once if it is no longer needed or the readers are already
             // closed.
             if isInUse, !areReadersClosed { lock = answer?.descriptor }
@@ -314,8 +344,23 @@ extension Logind {
         journal.service("the machine is about to sleep")
         // This timer does not run during suspension. A sender that never withdraws its announcement
         // is not believed for ever.
-        disbelief = Timer(after: Self.longestWake) { [weak self] in self?.wake() }
+        disbelieve(afterLooks: Self.looks)
         settle()
+    }
+
+    /// Ends an announced suspension once logind says that none is near, and after so many looks in any
+    /// case.
+    private func disbelieve(afterLooks left: Int) {
+        let suspension = suspensions
+        disbelief = Timer(after: Self.longestWake) { [weak self] in
+            onService {
+                guard let self, self.isSuspending, self.suspensions == suspension else { return }
+                let isNear = await self.property("PreparingForSleep")
+                guard self.isSuspending, self.suspensions == suspension else { return }
+                if isNear == false || left == 1 { return self.wake() }
+                self.disbelieve(afterLooks: left - 1)
+            }
+        }
     }
 
     /// Ends an announced suspension, and opens the readers again.
