@@ -111,6 +111,22 @@ extension DaemonTests {
             #expect(try fixture.report("crash").done == DoneAnswer(keyring: .passwordChanged))
         }
 
+        @Test("a change through PAM keeps the new one also if the module has not waited for that")
+        func hungUp() throws {
+            let fixture = try fixture()
+            try fixture.changeShadow()
+            do {
+                let module = try fixture.client(.root)
+                try module.send(
+                    .passwordChanged(
+                        account: Self.name, service: "passwd",
+                        password: Bytes("right again".utf8)))
+            }
+            let end = ContinuousClock.now + .patience
+            while try fixture.keyring() != .on, ContinuousClock.now < end {}
+            #expect(try fixture.opened(by: Self.login) == "right again")
+        }
+
         @Test("a report changes nothing where nothing was changed, or nothing is kept")
         func idleReport() throws {
             let fixture = try fixture()

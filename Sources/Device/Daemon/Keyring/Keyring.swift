@@ -122,7 +122,23 @@ extension Keyring {
             }
         }
         guard let secret = client.consumePassword() else { throw Denial(.badRequest) }
-        return try await accounts.answering(account) {
+        // The module waits for some seconds only, and the password has changed all the same: this goes on
+        // when the client has gone.
+        let outcome: Result<Answer, Denial> = await withCheckedContinuation { continuation in
+            onService { [self] in
+                do throws(Denial) {
+                    continuation.resume(returning: .success(try await replace(secret, account)))
+                } catch { continuation.resume(returning: .failure(error)) }
+            }
+        }
+        return try outcome.get()
+    }
+
+    /// Stores a changed password if the stored one has become stale, and drops that otherwise.
+    private func replace(
+        _ secret: SecretBytes, _ account: Account
+    ) async throws(Denial) -> Answer {
+        try await accounts.answering(account) {
             guard let kept = try accounts.kept(account), try isStale(account, kept: kept) else {
                 return .done(DoneAnswer())
             }
@@ -130,7 +146,7 @@ extension Keyring {
             let given = await passwords.verified(secret, of: account, entry: entry)
             // Another request may have changed anything while libpam checked it.
             guard try isStale(account, kept: kept) else { return .done(DoneAnswer()) }
-            guard let given, !Task.isCancelled else {
+            guard let given else {
                 try keyringRecords.drop(account, kept: kept, because: .passwordChanged)
                 return .done(DoneAnswer(keyring: .passwordChanged))
             }
