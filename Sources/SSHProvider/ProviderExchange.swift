@@ -132,6 +132,10 @@ package struct ProviderExchange {
             case .key, .count: throw .untrusted
             case .notice(let notice):
                 isAsked = isAsked || notice.kind == .touch
+                // A slow chip is no reason to give up.
+                if notice.kind == .tpm {
+                    deadline = ProviderDeadline(milliseconds: limits.whole)
+                }
                 // The reader waits again after each finger; saying so once is enough.
                 let isNews = notice.kind != .preparing && notice.kind != lastShown
                 if isNews, let text = notice.text {

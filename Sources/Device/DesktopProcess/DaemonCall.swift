@@ -11,8 +11,8 @@ import Posix
 /// a daemon that does not end it soon after it was cancelled.
 @ServiceActor
 final class DaemonCall {
-    /// How long the daemon may take to end a cancelled request.
-    private static let patience = Duration.seconds(5)
+    /// How long the daemon may take to end a cancelled request, also on a slow disk.
+    private static let patience = Duration.seconds(20)
 
     private let connection: DaemonConnection
     private let connections: DaemonConnections

@@ -23,8 +23,8 @@ package enum PasswordVerification {
 
     /// Parses the command line and runs the check; returns the exit status, which is the verdict.
     ///
-    /// The process is hardened first, and killed by SIGALRM after a minute. An invalid command line
-    /// is reported as `fault`, because the usual status 2 is not the exit code of any verdict.
+    /// The process is hardened first, and killed by SIGALRM after some minutes. An invalid command
+    /// line is reported as `fault`, because the usual status 2 is not the exit code of any verdict.
     package static func run(_ words: [String], version: String) -> Int32 {
         guard closeDoors() else { return PasswordVerdict.fault.exitCode }
         switch syntax.outcome(of: words, version: version) {
@@ -59,8 +59,8 @@ package enum PasswordVerification {
     /// Returns false if any step fails that matters for security.
     ///
     /// Afterwards the process has an empty environment, no descriptors but the standard streams, no
-    /// core dumps, no new privileges, its own session, and at most a minute to run. The time
-    /// limit holds even if the parent dies.
+    /// core dumps, no new privileges, its own session, and some minutes to run. The time limit
+    /// holds even if the parent dies.
     private static func closeDoors() -> Bool {
         do throws(SystemFault) {
             try hardenProcess()
@@ -69,7 +69,8 @@ package enum PasswordVerification {
             return false
         }
         _ = setsid()
-        _ = alarm(60)
+        // Longer than `password.timeout` can be: whoever waits ends this process before.
+        _ = alarm(330)
         return signet_set_no_new_privileges() == 0 && signet_close_from(3) == 0
     }
 

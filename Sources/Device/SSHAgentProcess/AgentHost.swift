@@ -16,7 +16,7 @@ package struct AgentPaths: Sendable {
     package var startLimit = Duration.seconds(30)
     /// How long another agent may take for what needs no person, and signetd to end what was cancelled.
     package var answerLimit = Duration.seconds(5)
-    /// How long a signature with its touch may take.
+    /// How long the touch for a signature, and each word after another, may take.
     package var touchLimit = Duration.seconds(75)
     /// How long the process stays without a client if systemd has started it.
     package var idle = Duration.seconds(30)

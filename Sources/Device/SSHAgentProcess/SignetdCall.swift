@@ -69,6 +69,7 @@ final class SignetdCall {
     private let socket: SignetdSocket
     private let paths: AgentPaths
     private var limit: Timer?
+    private var isCancelled = false
 
     private init(_ socket: SignetdSocket, paths: AgentPaths) {
         self.socket = socket
@@ -90,13 +91,13 @@ final class SignetdCall {
 
     /// Receives the answers, and returns the one that ends the request.
     ///
-    /// The first answer must come within `paths.startLimit`, the last within `whole`.
+    /// The first answer must come within `paths.startLimit`, and each later one within `whole`.
     func last(
         whole: Duration, _ hear: (Answer) -> Void
     ) async throws(SignetdFault) -> Answer {
         let socket = socket
         limit = Timer(after: paths.startLimit) { socket.shutDown() }
-        let end = Timer(after: whole) { socket.shutDown() }
+        var end = Timer(after: whole) { socket.shutDown() }
         defer {
             limit?.cancel()
             end.cancel()
@@ -109,7 +110,11 @@ final class SignetdCall {
             case .wouldBlock: continue
             case .end, .tooLong: throw .absent
             case .packet(let packet):
-                limit?.cancel()
+                if !isCancelled {
+                    limit?.cancel()
+                    end.cancel()
+                    end = Timer(after: whole) { socket.shutDown() }
+                }
                 guard let answer = try? Answer(decoding: packet) else { throw .absent }
                 switch answer {
                 case .denial(let denial): throw .denied(denial.reason)
@@ -122,6 +127,7 @@ final class SignetdCall {
 
     /// Takes the request back, because the client is gone.
     func cancel() {
+        isCancelled = true
         guard let packet = try? Request.cancel.encoded(), (try? socket.send(packet)) == .whole
         else {
             return socket.shutDown()

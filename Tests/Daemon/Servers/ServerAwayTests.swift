@@ -28,7 +28,7 @@ extension SecondDaemonTests {
                 }
                 #expect(try client.ask(hours).reason == reason)
             }
-            #expect(client.heard.allSatisfy { $0.notice == nil })
+            #expect(client.heard.allSatisfy { $0.notice.map { $0.kind == .preparing } ?? true })
             #expect(verdicts.count == 1)
         }
 

@@ -48,11 +48,10 @@ final class ServerLogins {
 }
 
 extension ServerLogins {
-    /// How long a server may take to give a challenge.
+    /// How long a server may take to give a challenge, and the relay to start before.
     ///
-    /// The user is waiting for the prompt, and the module gives up on a daemon that is silent for
-    /// five seconds.
-    private static let challengeTime = Duration.seconds(3)
+    /// The user is waiting for the prompt, and is told so.
+    private static let challengeTime = Duration.seconds(15)
     /// After this time, the relay itself reports that there is no connection, which must be
     /// distinguished from a busy relay.
     private static let connectMilliseconds: UInt32 = 2_500
@@ -116,7 +115,8 @@ extension ServerLogins {
     /// Asks for a challenge, and tells a server without a connection (`away`) from every other
     /// failure.
     private func challengeInTime(
-        _ key: ServerKey, url: CanonicalServerURL, account: Account
+        _ key: ServerKey, url: CanonicalServerURL, account: Account,
+        within limit: Duration = challengeTime
     ) async -> AskedChallenge {
         let moment = clock.sinceBoot()
         let challengeRequest = RelayChallengeRequest(
@@ -124,7 +124,7 @@ extension ServerLogins {
             application: key.application, action: LoginAction.login,
             milliseconds: Self.connectMilliseconds)
         let answer = await relay.ask(
-            .challenge(challengeRequest), for: account.uid, within: Self.challengeTime)
+            .challenge(challengeRequest), for: account.uid, within: limit)
         if Task.isCancelled { return .denied(Denial(.cancelled)) }
         switch answer {
         case .challenge(let challenge, key.audience, _, let required):
@@ -215,7 +215,10 @@ extension ServerLogins {
             return ServerReply(proof: given, isYes: true)
         case .online(var challenge, var moment):
             if clock.sinceBoot() - moment > Self.challengeAge {
-                switch await challengeInTime(login.key, url: login.url, account: account) {
+                let limit = min(Self.challengeTime, timeLeft(until: end) - Self.leastTime)
+                switch await challengeInTime(
+                    login.key, url: login.url, account: account, within: limit)
+                {
                 case .given(let fresh, let now, _): (challenge, moment) = (fresh, now)
                 case .denied(let denial) where denial.reason != .serverUnreachable: throw denial
                 case .away, .denied: throw Denial(.serverLost, subject: login.url.bytes)
