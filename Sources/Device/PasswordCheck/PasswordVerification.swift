@@ -69,7 +69,7 @@ package enum PasswordVerification {
             return false
         }
         _ = setsid()
-        // Longer than `password.timeout` can be: whoever waits ends this process before.
+        // Longer than `password.timeout` can be: by then, the daemon has ended this process itself.
         _ = alarm(330)
         return signet_set_no_new_privileges() == 0 && signet_close_from(3) == 0
     }
