@@ -59,7 +59,7 @@ struct FinalCheck {
             end = Deadline(milliseconds: FinalCheck.useMilliseconds)
             deadline = Deadline(milliseconds: left)
         }
-        awaited = UInt32(FinalCheck.steps - steps) * FinalCheck.stepMilliseconds / 1_000 + 1
+        awaited = (UInt32(FinalCheck.steps - steps) * FinalCheck.stepMilliseconds + 999) / 1_000
         guard let answer = try answer(from: daemon) else { throw tooLate }
         switch answer {
         case .confirmed(let password):
