@@ -11,6 +11,10 @@ import Systemd
 /// signetd may refuse. It has no reader, no key and no state.
 @ServiceActor
 package final class DesktopProgram {
+    /// How long the bus may take to accept this process, and then to give it its name, while the
+    /// machine starts; both together are less than systemd waits.
+    private static let startLimit = Duration.seconds(40)
+
     private let host: DesktopHost
     private let devices: DeviceList
     private let exports: [BusExport]
@@ -54,7 +58,7 @@ package final class DesktopProgram {
             }
             do throws(BusFault) {
                 let bus = try await BusConnection.connect(
-                    socket: paths.bus, limit: .seconds(10))
+                    socket: paths.bus, limit: startLimit)
                 let host = DesktopHost(bus, paths: paths, clock: clock)
                 let program = try DesktopProgram(host, end: finish)
                 status.program = program
@@ -76,7 +80,7 @@ package final class DesktopProgram {
         host.activityChanged = { [weak self] in self?.settle() }
         // Starting does not wait for a logind that does not answer.
         onService { [sleepDelay] in await sleepDelay.begin() }
-        try await host.bus.take(name: InterfaceDescription.name, limit: DesktopHost.limit)
+        try await host.bus.take(name: InterfaceDescription.name, limit: Self.startLimit)
         Readiness.ready.notify()
         settle()
     }

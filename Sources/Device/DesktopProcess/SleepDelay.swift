@@ -37,15 +37,9 @@ final class SleepDelay {
             isTold = true
             onService { await self?.take(owner) }
         }
-        var owner: String?
-        var isLate = false
-        repeat {
-            do throws(BusFault) {
-                owner = try await bus.owner(of: Self.name, limit: DesktopHost.limit)
-                isLate = false
-            } catch { isLate = error == .timedOut }
-            // A bus that is slow has not said that there is no logind.
-        } while isLate && !isTold && bus.isOpen
+        let owner = try? await bus.patiently(while: { !isTold }) { () throws(BusFault) in
+            try await bus.owner(of: Self.name, limit: DesktopHost.limit)
+        }
         // A change that was reported meanwhile is newer.
         if !isTold { await take(owner) }
     }
@@ -91,14 +85,9 @@ final class SleepDelay {
                 .string("sleep"), .string("signet-fprint"), .string("ending fingerprint scans"),
                 .string("delay"),
             ], answer: "(h)")
-        var answer: BusAnswer?
-        var isLate = false
-        repeat {
-            do throws(BusFault) {
-                answer = try await bus.call(call, limit: DesktopHost.limit)
-                isLate = false
-            } catch { isLate = error == .timedOut }
-        } while isLate && change == changes && bus.isOpen
+        let answer = try? await bus.patiently(while: { change == changes }) {
+            () throws(BusFault) in try await bus.call(call, limit: DesktopHost.limit)
+        }
         // Released at once if the machine is about to sleep by now.
         guard change == changes, let descriptor = answer?.descriptor else { return }
         lock = descriptor

@@ -105,6 +105,24 @@ package final class BusConnection {
         return BusAnswer(values: values, descriptor: reply.descriptor())
     }
 
+    /// Asks again while the answer is only late, for as long as it is wanted.
+    ///
+    /// A service that is slow has not said that it is not there.
+    ///
+    /// - Throws: what `ask` throws; `timedOut` only if the answer is no longer wanted, and `closed`
+    ///   once the connection has ended.
+    package func patiently<Value>(
+        while isWanted: () -> Bool, _ ask: () async throws(BusFault) -> Value
+    ) async throws(BusFault) -> Value {
+        while true {
+            do throws(BusFault) {
+                return try await ask()
+            } catch {
+                guard error == .timedOut, isWanted() else { throw error }
+            }
+        }
+    }
+
     /// Returns the unique name (`:1.7`) of the client that owns a name.
     ///
     /// - Throws: `unknown` if no client owns it.

@@ -18,8 +18,8 @@ import Posix
 /// process is now, and what it may do, is judged at each request.
 @ServiceActor
 final class BusClients {
-    /// How long the bus may take to answer.
-    private static let limit = Duration.seconds(2)
+    /// How long the bus may take to answer; it may be asked twice while a desktop waits for its call.
+    private static let limit = Duration.seconds(7)
     /// How many clients are remembered; the oldest makes room.
     private static let capacity = 32
 
