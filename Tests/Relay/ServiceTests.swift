@@ -5,6 +5,7 @@ import Glibc
 import LoginProtocol
 import Posix
 import RelyingPartySupport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -13,22 +14,41 @@ import Testing
 @Suite("The relay's socket")
 struct ServiceTests {
     /// What listens there, until the test is over.
-    private final class AccessLogEntry {
+    private final class Served {
         let scratch: Scratch
         private let stop: Event
 
-        init(caller: UInt32, _ answer: RelayAnswer = .removed) throws {
+        private let listener: Listening
+        private let service: RelayService
+        private let ended: Event
+
+        init(
+            caller: UInt32, isServing: Bool = true,
+            _ answer: @escaping @Sendable () -> RelayAnswer = { .removed }
+        ) throws {
             scratch = try Scratch()
             stop = try Event()
+            ended = try Event()
             let path = scratch.at("relay.sock")
-            let listener = Listening(try PacketListener.replacing(path, mode: 0o600))
-            let service = RelayService(caller: caller) { _ in [answer] }
-            try onThread { [stop] in
-                try? service.serve(listener.listener, until: stop.descriptor.number, idle: nil)
-            }
+            listener = Listening(try PacketListener.replacing(path, mode: 0o600))
+            service = try RelayService(caller: caller) { _ in [answer()] }
+            if isServing { try serve() }
         }
 
         deinit { stop.happen() }
+
+        func serve() throws {
+            try onThread { [stop, ended, service, listener] in
+                try? service.serve(listener.listener, until: stop.descriptor.number, idle: nil)
+                ended.happen()
+            }
+        }
+
+        /// Has it stop; returns whether it has within this time.
+        func end(within limit: Duration = .seconds(10)) -> Bool {
+            stop.happen()
+            return wait(for: ended.descriptor.number, or: -1, until: .now + limit) == .readable
+        }
 
         func connect() throws -> PacketSocket {
             try PacketSocket.connect(to: scratch.at("relay.sock"))
@@ -65,7 +85,7 @@ struct ServiceTests {
 
     @Test("answers all permitted callers, one request after the other")
     func served() throws {
-        let served = try AccessLogEntry(caller: geteuid())
+        let served = try Served(caller: geteuid())
         let socket = try served.connect()
         for _ in 0..<3 {
             _ = try socket.send(try request)
@@ -74,9 +94,48 @@ struct ServiceTests {
         }
     }
 
+    @Test("does not carry out a request whose caller has gone before it was read")
+    func left() throws {
+        let asked = Atomic<Int>(0)
+        let served = try Served(caller: geteuid(), isServing: false) {
+            asked.add(1, ordering: .relaxed)
+            return .removed
+        }
+        do {
+            let gone = try served.connect()
+            _ = try gone.send(try request)
+        }
+        try served.serve()
+        let socket = try served.connect()
+        _ = try socket.send(try request)
+        #expect(try hear(socket) != nil)
+        #expect(served.end())
+        #expect(asked.load(ordering: .relaxed) == 1)
+    }
+
+    @Test("answers the requests in progress before it stops, and reads no others")
+    func stopped() throws {
+        let (asked, goOn) = (try Event(), try Event())
+        let served = try Served(caller: geteuid()) {
+            asked.happen()
+            _ = wait(for: goOn.descriptor.number, or: -1, until: .now + .seconds(10))
+            return .removed
+        }
+        let socket = try served.connect()
+        let idle = try served.connect()
+        _ = try socket.send(try request)
+        let deadline = ContinuousClock.now + .seconds(10)
+        #expect(wait(for: asked.descriptor.number, or: -1, until: deadline) == .readable)
+        #expect(!served.end(within: .milliseconds(200)))
+        #expect(try hear(idle) == nil)
+        goOn.happen()
+        #expect(try hear(socket) != nil)
+        #expect(served.end())
+    }
+
     @Test("says nothing to other callers")
     func foreign() throws {
-        let served = try AccessLogEntry(caller: geteuid() + 1)
+        let served = try Served(caller: geteuid() + 1)
         let socket = try served.connect()
         _ = try? socket.send(try request)
         #expect(try hear(socket) == nil)
@@ -86,7 +145,7 @@ struct ServiceTests {
         "ends a connection that sends an invalid request",
         arguments: [[1], [2, 64], [1, 1], [1, 64], [1, 64, 80, 0, 1, 65], [1, 255]] as [Bytes])
     func malformed(packet: Bytes) throws {
-        let served = try AccessLogEntry(caller: geteuid())
+        let served = try Served(caller: geteuid())
         let socket = try served.connect()
         _ = try socket.send(packet)
         #expect(try hear(socket) == nil)

@@ -30,7 +30,7 @@ package enum RelayProgram {
                 listener = try PacketListener.replacing(socket, mode: 0o600)
             }
             let settings = RelaySettings(RelayCommand.configurationPath(arguments))
-            let service = RelayService(caller: 0) { settings.answers($0) }
+            let service = try RelayService(caller: 0) { settings.answers($0) }
             Readiness.ready.notify()
             try service.serve(
                 listener, until: signals.descriptor.number, idle: inherited == nil ? nil : idle)

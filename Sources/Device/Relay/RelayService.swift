@@ -15,22 +15,37 @@ final class RelayService: Sendable {
     /// How long a connection may be without a request, or may leave an answer unread.
     private static let patience = Duration.seconds(10)
 
+    /// How long a request may take to follow its connection when the relay stops.
+    private static let lastPatience = Duration.seconds(1)
+    /// How long the requests in progress may take when the relay stops, which have limits of their own.
+    private static let farewell = Duration.seconds(60)
+
     private let answer: @Sendable (RelayRequest) -> [RelayAnswer]
     /// The only uid that may connect.
     private let caller: UInt32
-    private let connections = Atomic<Int>(0)
+    /// The descriptors of the connections.
+    private let connections = Mutex<Set<Int32>>([])
+    /// Happens when no more requests are to be awaited.
+    private let stopping: Event
+    /// Happens whenever a connection has ended.
+    private let left: Event
 
     init(
         caller: UInt32, _ answer: @escaping @Sendable (RelayRequest) -> [RelayAnswer]
-    ) {
+    ) throws(SystemFault) {
         self.caller = caller
         self.answer = answer
+        stopping = try Event()
+        left = try Event()
     }
 
     /// Whether no connection is open.
-    var isIdle: Bool { connections.load(ordering: .sequentiallyConsistent) == 0 }
+    var isIdle: Bool { connections.withLock { $0.isEmpty } }
 
     /// Serves until `interrupts` is readable, or until there has been no connection for `idle`.
+    ///
+    /// The requests in progress at an interrupt are still answered, as far as somebody waits for that,
+    /// and so are those that arrive meanwhile.
     ///
     /// - Throws: a fault of accepting connections.
     func serve(
@@ -39,11 +54,31 @@ final class RelayService: Sendable {
         while true {
             let deadline = idle.map { ContinuousClock.now + $0 }
             switch wait(for: listener.descriptor.number, or: interrupts, until: deadline) {
-            case .interrupted: return
+            case .interrupted: return finish(listener)
             case .timedOut: if isIdle { return }
             case .readable:
                 guard let socket = try listener.accept() else { continue }
                 take(socket)
+            }
+        }
+    }
+
+    /// Serves until nobody waits for an answer any more.
+    private func finish(_ listener: borrowing PacketListener) {
+        stopping.happen()
+        let end = ContinuousClock.now + Self.farewell
+        var events = [left.descriptor.number, listener.descriptor.number]
+        while true {
+            let awaited = connections.withLock { $0.filter { !isHungUp($0) } }
+            guard !awaited.isEmpty, waitForAny(readable: events, hungUp: awaited, until: end) else {
+                return
+            }
+            left.reset()
+            do throws(SystemFault) {
+                if let socket = try listener.accept() { take(socket) }
+            } catch {
+                // The next process accepts what waits.
+                events = [left.descriptor.number]
             }
         }
     }
@@ -54,23 +89,34 @@ final class RelayService: Sendable {
         guard let peer = try? PeerCredentials(of: socket.descriptor), peer.uid == caller else {
             return complain("signet-relay: a process that is not root has connected")
         }
-        guard connections.load(ordering: .sequentiallyConsistent) < Self.limit else { return }
-        connections.add(1, ordering: .sequentiallyConsistent)
         let held = HeldSocket(socket)
+        let number = held.socket.descriptor.number
+        let isTaken = connections.withLock { connections in
+            connections.count < Self.limit && connections.insert(number).inserted
+        }
+        guard isTaken else { return }
         do throws(SystemFault) {
             try onThread { [self] in
                 converse(held.socket)
-                connections.subtract(1, ordering: .sequentiallyConsistent)
+                leave(number)
             }
         } catch {
-            connections.subtract(1, ordering: .sequentiallyConsistent)
+            leave(number)
             complain("signet-relay: \(error)")
         }
     }
 
+    /// Ends a connection, whose descriptor is closed afterwards.
+    private func leave(_ number: Int32) {
+        connections.withLock { _ = $0.remove(number) }
+        left.happen()
+    }
+
     /// Answers requests until the peer closes the connection or sends an invalid one.
+    ///
+    /// A request whose peer has gone is not carried out: this process may have started too late for it.
     private func converse(_ socket: borrowing PacketSocket) {
-        while let packet = packet(from: socket) {
+        while let packet = packet(from: socket), !isHungUp(socket.descriptor.number) {
             guard let request = try? RelayRequest(decoding: packet) else { return }
             for answer in answer(request) {
                 guard let frame = try? answer.encoded(), send(frame, over: socket) else { return }
@@ -92,14 +138,18 @@ final class RelayService: Sendable {
     }
 
     private func packet(from socket: borrowing PacketSocket) -> Bytes? {
+        let number = socket.descriptor.number
         let deadline = ContinuousClock.now + Self.patience
+        var awaited = wait(for: number, or: stopping.descriptor.number, until: deadline)
         while true {
-            guard wait(for: socket.descriptor.number, or: -1, until: deadline) == .readable else {
-                return nil
+            if awaited == .interrupted {
+                awaited = wait(for: number, or: -1, until: .now + Self.lastPatience)
             }
+            guard awaited == .readable else { return nil }
             switch try? socket.receive(limit: Frame.maximumLength) {
             case .packet(let packet): return packet
-            case .wouldBlock: continue
+            case .wouldBlock:
+                awaited = wait(for: number, or: stopping.descriptor.number, until: deadline)
             case .end, .tooLong, nil: return nil
             }
         }

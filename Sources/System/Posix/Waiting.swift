@@ -31,6 +31,26 @@ package func wait(
     }
 }
 
+/// Waits until one of some descriptors is readable, or the other end of one of the others is closed;
+/// poll(2). Returns false if the deadline passes first.
+package func waitForAny(
+    readable: [Int32], hungUp: some Collection<Int32>, until deadline: ContinuousClock.Instant
+) -> Bool {
+    var entries = readable.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    entries += hungUp.map { pollfd(fd: $0, events: 0, revents: 0) }
+    while true {
+        let result = unsafe poll(&entries, nfds_t(entries.count), milliseconds(until: deadline))
+        if result > 0 { return true }
+        if result < 0 && errno != EINTR || ContinuousClock.now >= deadline { return false }
+    }
+}
+
+/// Whether the other end of a connected socket is closed, whatever it has sent before; POLLHUP, poll(2).
+package func isHungUp(_ number: Int32) -> Bool {
+    var entry = pollfd(fd: number, events: 0, revents: 0)
+    return unsafe poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
+}
+
 /// Waits until a descriptor is writable, poll(2); returns false if it is not before the deadline.
 package func isWritable(_ number: Int32, until deadline: ContinuousClock.Instant) -> Bool {
     while true {

@@ -41,7 +41,7 @@ extension SecondDaemonTests {
             let stop = try Event()
             try #require(unsafe unlink(path) == 0)
             let real = Listening(try PacketListener.replacing(path, mode: 0o600))
-            let relay = RelayService(caller: 0) { _ in
+            let relay = try RelayService(caller: 0) { _ in
                 [.unreachable(why: [], isRepeatable: true, isAway: true)]
             }
             try onThread {
