@@ -44,20 +44,22 @@ extension ReadyKey {
         return try sign(message, context: context, by: SigningPermission())
     }
 
-    /// Signs the statement of a registration with a key that it registers, for a match.
+    /// Signs the statement of a registration with a key that it registers, for a match of less than
+    /// 300 seconds.
     package func sign(
         _ registration: RegistrationMessage, context: SealingContext, for match: borrowing Match
     ) throws(VaultError) -> P256Signature {
-        try context.check(match)
+        try context.check(match, longestAge: SealingContext.registrationAge)
         return try sign(registration.bytes, context: context, by: SigningPermission())
     }
 
-    /// Signs the statement of a registration with a key that it registers, for a password.
+    /// Signs the statement of a registration with a key that it registers, for a password that was
+    /// accepted less than 300 seconds ago.
     package func sign(
         _ registration: RegistrationMessage, context: SealingContext,
         for match: borrowing PasswordMatch
     ) throws(VaultError) -> P256Signature {
-        try context.check(match)
+        try context.check(match, longestAge: SealingContext.registrationAge)
         return try sign(registration.bytes, context: context, by: SigningPermission())
     }
 
@@ -89,14 +91,19 @@ extension SealingContext {
     /// The maximum age of a match.
     ///
     /// A slow TPM that opens several keys for one touch takes some seconds.
-    private static let longestAge = Duration.seconds(60)
+    fileprivate static let longestAge = Duration.seconds(60)
+    /// The same for a registration, for which the TPM has made two keys since, and maybe one of RSA to
+    /// prove itself with.
+    fileprivate static let registrationAge = Duration.seconds(300)
 
-    /// Throws `.trouble` unless the match belongs to the account of this context and is less than
-    /// 60 seconds old.
+    /// Throws `.trouble` unless the match belongs to the account of this context and is younger than
+    /// `longestAge`.
     ///
     /// The account is compared by uid. A match from the future is rejected as well.
-    fileprivate func check(_ match: borrowing Match) throws(VaultError) {
-        guard match.age >= .zero, match.age < Self.longestAge else {
+    fileprivate func check(
+        _ match: borrowing Match, longestAge: Duration = longestAge
+    ) throws(VaultError) {
+        guard match.age >= .zero, match.age < longestAge else {
             throw .trouble(.failed("the finger matched too long ago"))
         }
         guard match.account == uid else {
@@ -105,9 +112,11 @@ extension SealingContext {
     }
 
     /// Throws `.trouble` unless the password belongs to the account of this context and was accepted
-    /// less than 60 seconds ago.
-    fileprivate func check(_ match: borrowing PasswordMatch) throws(VaultError) {
-        guard match.age >= .zero, match.age < Self.longestAge else {
+    /// less than `longestAge` ago.
+    fileprivate func check(
+        _ match: borrowing PasswordMatch, longestAge: Duration = longestAge
+    ) throws(VaultError) {
+        guard match.age >= .zero, match.age < longestAge else {
             throw .trouble(.failed("the password was accepted too long ago"))
         }
         guard match.account == uid else {

@@ -6,6 +6,8 @@
 package final class SQLiteDatabase: Database {
     /// The default of the longest time that a commit waits for other writes to join it.
     package static let gathering: Duration = .milliseconds(2)
+    /// For how many milliseconds another process' lock is waited for: a process that has died holds none.
+    private static let lockWait = 10_000
     /// The most reads that share a snapshot, which leaves some to the other threads.
     private static let readBatch = 8
 
@@ -35,7 +37,7 @@ package final class SQLiteDatabase: Database {
         let turn = try SQLiteTurn(beside: path)
         let writer = try SQLiteConnection(path)
         // Another process may do the same at this moment.
-        try writer.execute("PRAGMA busy_timeout = 5000")
+        try writer.execute("PRAGMA busy_timeout = \(Self.lockWait)")
         try SQLiteFile.claim(writer, turn: turn)
         try Self.configure(writer)
         try writer.execute(
@@ -84,7 +86,7 @@ package final class SQLiteDatabase: Database {
     private static func configure(_ connection: SQLiteConnection) throws(DatabaseFault) {
         try connection.execute(
             """
-            PRAGMA busy_timeout = 5000;
+            PRAGMA busy_timeout = \(lockWait);
             PRAGMA journal_mode = WAL;
             PRAGMA foreign_keys = ON;
             PRAGMA trusted_schema = OFF;
