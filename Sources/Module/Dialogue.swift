@@ -67,7 +67,7 @@ struct Dialogue {
         if try !awaitAnswer(of: daemon, until: deadline.within(milliseconds: limit)) {
             preparations = 1
             guard place.terminal != nil, try show(Notice(.preparing)), line != nil else {
-                throw .silent("signetd did not answer")
+                throw .late
             }
             end = Deadline(milliseconds: Dialogue.typingMilliseconds)
         }
@@ -103,7 +103,7 @@ struct Dialogue {
                 continue
             }
             guard end.millisecondsLeft > 0 else {
-                guard hasAnswered else { throw .silent("signetd did not answer") }
+                guard hasAnswered else { throw .late }
                 throw .timeUp(mismatches: mismatches)
             }
             try wait(for: daemon, until: end)

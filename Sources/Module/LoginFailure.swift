@@ -16,6 +16,8 @@ indirect enum LoginFailure: Error {
     case declined(StaticString)
     /// A fingerprint cannot be asked for at present; the user is told.
     case unavailable(StaticString, shown: Text)
+    /// The daemon listens and has not answered in time: it is slow, or stands still.
+    case late
     /// A password was typed and passed on as PAM_AUTHTOK.
     case passwordTyped
     /// Enter was pressed on an empty line, so the next module should ask for the password.
@@ -60,6 +62,7 @@ extension Application {
             log(LOG_WARNING, text: "fingerprint login is not available: \(literal: why)")
             show(shown, asError: true)
             return PAM_AUTHINFO_UNAVAIL
+        case .late: return conclude(.silent("signetd did not answer"))
         case .passwordTyped, .passwordWanted, .suspended:
             trace("the password is used instead")
             return PAM_AUTHINFO_UNAVAIL

@@ -66,9 +66,14 @@ struct Patience: ~Copyable {
         var over = Deadline(milliseconds: limit)
         while true {
             let pause: UInt32
+            let ending: LoginFailure
             do throws(LoginFailure) {
                 return try Login.proveOnce(to: &application, options: options)
             } catch {
+                ending = error
+                if case .late = error, next == Patience.shortest {
+                    application.log(LOG_WARNING, text: "signetd has not answered yet")
+                }
                 pause = try self.pause(after: error)
                 // The machine has slept, so the time begins anew.
                 if case .denied(let denial, _) = error, denial.reason == .suspending {
@@ -76,8 +81,11 @@ struct Patience: ~Copyable {
                 }
             }
             let left = UInt32(bitPattern: over.millisecondsLeft)
-            // As after a finger that did not match, since the application may ask again.
-            guard pause < left else { throw .timeUp(mismatches: 1) }
+            guard pause < left else {
+                // As after a finger that did not match, since the application may ask again.
+                if case .late = ending, !isServed { throw ending }
+                throw .timeUp(mismatches: 1)
+            }
             try wait(milliseconds: pause)
             options = options.within(
                 seconds: min(Patience.burst, max(1, (left - pause) / 1_000)))
@@ -91,6 +99,7 @@ struct Patience: ~Copyable {
         switch failure {
         case .timeUp: outlook = .rest
         case .unavailable: outlook = .returning
+        case .late: outlook = .slow
         case .denied(let denial, _):
             outlook = denial.outlook
             seconds = denial.seconds
@@ -102,6 +111,7 @@ struct Patience: ~Copyable {
         case .lasting: throw failure
         case .returning: guard isServed else { throw failure }
         case .passing: isServed = true
+        case .slow: break
         case .rest:
             isServed = true
             next = Patience.shortest
@@ -125,6 +135,8 @@ private enum Outlook {
     case lasting
     /// It passes by itself.
     case passing
+    /// It passes, or not: there was no word of it.
+    case slow
     /// It passes if a finger could be asked for before.
     case returning
     /// The time for this attempt is over; the reader rests.

@@ -109,6 +109,32 @@ struct PatienceTests {
         #expect(try results(probe).map(\.code) == [Code.success])
     }
 
+    @Test("a daemon that is late with its first answer is waited for, and asked again")
+    func late() throws {
+        let fixture = try locker(options: "timeout=1")
+        // As the worker calls PAM: in the thread that ends with the locker.
+        let probe = try start(fixture, ["auth"])
+        let busy = try fixture.visit()
+        _ = try busy.authenticate()
+        let again = try fixture.visit()
+        try again.prove(fixture.proof(for: again.authenticate()))
+        let lines = try probe.lines(within: .patience)
+        #expect(lines.contains("auth 0") && !lines.contains { $0.hasPrefix("error") }, "\(lines)")
+        busy.hangUp()
+    }
+
+    @Test("a daemon that answers nothing for a whole call is reported, and no finger has failed")
+    func neverAnswers() throws {
+        let fixture = try locker(options: "timeout=1")
+        let probe = try startThread(fixture)
+        let silent = try fixture.visit()
+        _ = try silent.authenticate()
+        let lines = try probe.lines(within: .patience)
+        #expect(lines.contains("auth \(Code.unavailable)"), "\(lines)")
+        #expect(lines.contains { $0.contains("does not answer") }, "\(lines)")
+        silent.hangUp()
+    }
+
     @Test("a daemon that ends while it awaits a finger for the first time is waited for, no other")
     func ended() throws {
         let fixture = try locker()
