@@ -79,6 +79,11 @@ package final class PrivateBus: Sendable {
         try ask("SetStarting", "boolean:\(isStarting)")
     }
 
+    /// Has systemd say that the readers' process uses the processor, or that it uses none.
+    package func setWorking(_ isWorking: Bool) throws {
+        try ask("SetWorking", "boolean:\(isWorking)")
+    }
+
     /// Has logind answer nothing any more, or answer again.
     package func setSilent(_ isSilent: Bool) throws { try ask("SetSilent", "boolean:\(isSilent)") }
 

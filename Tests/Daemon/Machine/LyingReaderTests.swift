@@ -203,6 +203,24 @@ extension DriverTests {
             }
         }
 
+        @Test("that says nothing is not killed while it uses the processor, only once it does not")
+        func working() throws {
+            try withBus { fixture, bus, logind in
+                try bus.setWorking(true)
+                let client = try fixture.begin()
+                try fixture.killReaders(by: SIGSTOP)
+                // Longer than one that does nothing may be silent.
+                #expect(throws: TestFault.self) {
+                    try logind.expect(Self.killed, within: .seconds(15))
+                }
+                try bus.setWorking(false)
+                try logind.expect(Self.killed)
+                try fixture.killReaders()
+                try client.wait(for: .retry)
+                try touch(client, fixture)
+            }
+        }
+
         @Test("that was stopped before it was asked is killed, and another one serves the request")
         func stoppedBefore() throws {
             try withLogind { fixture, logind in
