@@ -36,6 +36,13 @@ struct Deadline {
         }
     }
 
+    /// The seconds since this moment, rounded up; 0 before it, or if the clock could not be read then.
+    var secondsPassed: UInt32 {
+        let now = Deadline.now
+        guard nanoseconds > 0, now > nanoseconds else { return 0 }
+        return UInt32(clamping: (now - nanoseconds) / 1_000_000_000 + 1)
+    }
+
     /// Waits, and returns true when the time has passed.
     ///
     /// The timer also runs while the machine is suspended, so that the wait ends with it.

@@ -17,8 +17,6 @@ struct FinalCheck {
     /// The end of the two seconds in which the proof may be used, counted from reading it, and while the
     /// daemon's answer is awaited from the last moment at which this process was seen to run.
     private var end: Deadline
-    /// For how many seconds the daemon's answer was awaited, rounded up.
-    private var awaited: UInt32 = 0
 
     /// How often, and for how many milliseconds each time, the daemon's answer is awaited: one whose
     /// disk is slow takes seconds for it.
@@ -59,7 +57,6 @@ struct FinalCheck {
             end = Deadline(milliseconds: FinalCheck.useMilliseconds)
             deadline = Deadline(milliseconds: left)
         }
-        awaited = (UInt32(FinalCheck.steps - steps) * FinalCheck.stepMilliseconds + 999) / 1_000
         guard let answer = try answer(from: daemon) else { throw tooLate }
         switch answer {
         case .confirmed(let password):
@@ -75,7 +72,8 @@ struct FinalCheck {
 
     /// Succeeds only if nothing has changed since the proof and it is recent enough.
     ///
-    /// It waits for nothing, and no blocking call may follow before the login succeeds.
+    /// It waits for nothing, and no blocking call may follow before the login succeeds. `seconds` is the
+    /// longest time since the statement.
     func checkLast(
         _ statement: Statement, registered: RegisteredKey, place: PromptContext, seconds: UInt32
     ) throws(LoginFailure) {
@@ -87,7 +85,7 @@ struct FinalCheck {
             throw .expired(LoginDenial(.changedMeanwhile), account: login.account)
         }
         guard !place.wasLeft else { throw .declined("the process has gone to the background") }
-        guard Expectation.isCurrent(statement, at: WallClock.now, within: UInt64(seconds + awaited))
+        guard Expectation.isCurrent(statement, at: WallClock.now, within: UInt64(seconds))
         else {
             throw .refused("the statement is not recent")
         }

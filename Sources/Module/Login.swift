@@ -180,6 +180,7 @@ extension Login {
         _ application: Application, options: ModuleOptions,
         registration: RegisteredKey.Registration, server: ServerLogin?, place: PromptContext
     ) throws(LoginFailure) {
+        let begun = Deadline(milliseconds: 0)
         var dialogue = Dialogue(
             application, login: self, milliseconds: options.timeoutSeconds * 1_000, place: place)
         // This runs after the connection is closed, so no touch is awaited while the process is
@@ -227,7 +228,9 @@ extension Login {
             assertion.server, for: statement, of: account, challenge: challenge, verifier: servers)
         var password = try confirmation.ask(daemon, about: request)
         try confirmation.checkLast(
-            statement, registered: registered, place: place, seconds: options.timeoutSeconds)
+            statement, registered: registered, place: place,
+            // A TPM may have taken more time than the user, but the challenge is not older than this.
+            seconds: max(options.timeoutSeconds, begun.secondsPassed))
         try server?.handOn(assertion.server, uid: uid, application: application)
         if var password = password.take() { try application.setPassword(&password) }
     }

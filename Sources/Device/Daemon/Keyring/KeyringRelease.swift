@@ -61,12 +61,15 @@ extension Keyring {
 
     /// Returns the password that the touch has opened, if it may be released.
     ///
-    /// Problems are logged. May take `longestTrial` for a password whose changes this machine
+    /// Problems are logged. May take `limit`, but at most `longestTrial`, for a password whose changes this machine
     /// cannot notice.
-    func passwordToRelease(_ proof: TouchProof, account: Account) async -> SecretBytes? {
+    func passwordToRelease(
+        _ proof: TouchProof, account: Account, within limit: Duration
+    ) async -> SecretBytes? {
         guard let password = openedPassword(proof, account: account) else { return nil }
         guard password.isUnwatched else { return password.secret }
-        return await passwordToRelease(password, account: account, kept: proof.kept)
+        return await passwordToRelease(
+            password, account: account, kept: proof.kept, within: limit)
     }
 
     /// Returns a password that was opened earlier, if it may still be released now.
@@ -77,7 +80,7 @@ extension Keyring {
     ///   cannot notice.
     func passwordToRelease(
         _ password: OpenedPassword, account: Account, kept: AccountState,
-        within limit: Duration = Keyring.longestTrial
+        within limit: Duration
     ) async -> SecretBytes? {
         do throws(StoreFault) {
             if password.isUnwatched {
@@ -188,5 +191,5 @@ extension Keyring {
     }
 
     /// How long a login may wait for libpam to check such a password.
-    static let longestTrial = Duration.seconds(5)
+    static let longestTrial = Duration.seconds(15)
 }

@@ -103,6 +103,19 @@ extension PAMLogins {
             plan, presence: presence, request: request, at: server, within: whole, client: client)
     }
 
+    /// How much longer than the user's time the module certainly waits.
+    private static let moduleMargin = Duration.seconds(1)
+    /// After how long the module knows that it waits for the TPM.
+    private static let announcement = Duration.seconds(1)
+
+    /// The time since boot until which the module certainly waits.
+    ///
+    /// What a slow TPM has taken for the signature is neither the user's time nor a server's.
+    private func end(of proof: TouchProof, within whole: Duration) -> Duration {
+        let age = proof.touch.match.age
+        return proof.touch.asked + whole + (age > Self.announcement ? age : .zero)
+    }
+
     /// Serves a login that needs no server.
     ///
     /// The reader stays held until the confirmation has ended. Throws `suspending` if the machine
@@ -123,7 +136,9 @@ extension PAMLogins {
         ) { snapshot in
             opensKeyring ? keyring.keyringItem(account, snapshot: snapshot, client: client) : nil
         }
-        let password = await keyring.passwordToRelease(proof, account: account)
+        let password = await keyring.passwordToRelease(
+            proof, account: account,
+            within: end(of: proof, within: plan.timeout) + Self.moduleMargin - clock.sinceBoot())
         if touches.hasSlept(since: proof) { throw Denial(.suspending) }
         do throws(Denial) {
             // A change may have begun while the finger was awaited.
@@ -143,7 +158,7 @@ extension PAMLogins {
     ///
     /// The reader is free again before the server is asked, and another touch of the account may
     /// append its receipt meanwhile; the receipt of this login then counts as granted. Nothing slow
-    /// happens between the touch and the request to the server, so that all the remaining time is
+    /// but the TPM's signature happens between the touch and the request to the server, so that all the remaining time is
     /// available for its answer.
     ///
     /// If the server refuses, the assertion carries the refusal and cannot be confirmed. If it
@@ -163,7 +178,7 @@ extension PAMLogins {
         ) { snapshot in
             opensKeyring ? keyring.keyringItem(account, snapshot: snapshot, client: client) : nil
         }
-        let end = proof.touch.asked + whole
+        let end = end(of: proof, within: whole)
         proof.place.mayBeFollowed { [self] fault in
             _ = accounts.denial(for: fault, account: account)
         }

@@ -21,6 +21,8 @@ final class WaitTeller {
     private var works = 0
     /// When the TPM was first waited for after a rest, or the client was last told again.
     private var lastWord: ContinuousClock.Instant?
+    /// Whether nothing was said since a rest, and the client may not know that it has to wait again.
+    private var isNew = false
     /// When the last work ended.
     private var restedSince: ContinuousClock.Instant?
 
@@ -52,7 +54,7 @@ final class WaitTeller {
     private func begin() {
         // What a user takes between two works is not the TPM's time.
         let isRested = works == 0 && restedSince.map { $0 + patience <= .now } ?? true
-        if isRested { lastWord = .now }
+        if isRested { (isNew, lastWord) = (lastWord != nil, .now) }
         works += 1
         if isDue { speak() }
         if works == 1 { watch() }
@@ -75,8 +77,8 @@ final class WaitTeller {
     private var isDue: Bool { lastWord.map { $0 + interval <= .now } ?? false }
 
     private func speak() {
-        let isRepeated = isDue
-        if isRepeated { lastWord = .now }
+        let isRepeated = isDue || isNew
+        if isRepeated { (lastWord, isNew) = (.now, false) }
         tell?(Notice(.tpm), isRepeated)
     }
 }

@@ -3,6 +3,7 @@ import Authorization
 import CommandProtocol
 import Crypto
 import Domain
+import Gate
 import LoginProtocol
 import MainContext
 import Posix
@@ -197,7 +198,8 @@ extension ServerLogins {
 extension ServerLogins {
     /// Obtains the server's verdict after the touch, or uses the cached one.
     ///
-    /// `end` is the time since boot at which the module gives up. Nothing is awaited between the
+    /// `end` is the time since boot at which the module gives up, but for the time of the key's
+    /// signature. Nothing is awaited between the
     /// last check for changes and the return. Throws `serverLost` if the server does not answer in
     /// time, the denial of a refusal, and what `checkChanges` throws.
     func serverProof(
@@ -214,7 +216,8 @@ extension ServerLogins {
             let given = ServerProof(verdict: verdict.text, signature: verdict.signature)
             return ServerReply(proof: given, isYes: true)
         case .online(var challenge, var moment):
-            if clock.sinceBoot() - moment > Self.challengeAge {
+            // The second signature may take the TPM as long as the first.
+            if clock.sinceBoot() - moment + proof.touch.match.age > Self.challengeAge {
                 let limit = min(Self.challengeTime, timeLeft(until: end) - Self.leastTime)
                 switch await challengeInTime(
                     login.key, url: login.url, account: account, within: limit)
@@ -224,15 +227,9 @@ extension ServerLogins {
                 case .away, .denied: throw Denial(.serverLost, subject: login.url.bytes)
                 }
             }
-            // A server that receives a challenge too late refuses the login because of the
-            // challenge alone.
-            let end = min(end, moment + Self.challengeLife + Self.margin)
             let tokens = try await logIn(
-                login, challenge: challenge, request: request, account: account, proof: proof,
-                until: end)
-            guard clock.sinceBoot() < end else {
-                throw Denial(.serverLost, subject: login.url.bytes)
-            }
+                login, challenge: challenge, of: moment, request: request, account: account,
+                proof: proof, until: end)
             try checkChanges(since: proof, login: login, account: account)
             return try accepted(
                 tokens, login: login, request: request, account: account, kept: proof.kept,
@@ -266,14 +263,19 @@ extension ServerLogins {
     /// How much time is left for an answer that has to be sent by `end`, a time since boot.
     func timeLeft(until end: Duration) -> Duration { end - clock.sinceBoot() - Self.margin }
 
-    /// Signs the server's challenge and sends it, within the time that is left.
+    /// Signs the server's challenge, which it gave at `moment`, and sends it, within the time that is
+    /// left; the TPM's is added to it.
     ///
+    /// A server that receives a challenge too late refuses the login because of the challenge alone.
     /// The purpose in the statement binds it to the module's challenge and the local account.
     private func logIn(
-        _ login: LoginAtServer, challenge: Challenge, request: AuthenticateRequest,
-        account: Account, proof: TouchProof, until end: Duration
+        _ login: LoginAtServer, challenge: Challenge, of moment: Duration,
+        request: AuthenticateRequest, account: Account, proof: TouchProof, until end: Duration
     ) async throws(Denial) -> RelayTokens {
-        let left = { [self] in timeLeft(until: end) }
+        var signing = Duration.zero
+        let left = { [self] in
+            timeLeft(until: min(end + signing, moment + Self.challengeLife + Self.margin))
+        }
         let kept = proof.kept
         guard left() > Self.leastTime else {
             throw Denial(.serverLost, subject: login.url.bytes)
@@ -287,11 +289,18 @@ extension ServerLogins {
             guard left() > Self.leastTime else {
                 throw Denial(.serverBusy, subject: login.url.bytes)
             }
-            return try await keys.signed(
+            let begun = clock.sinceBoot()
+            let signed = try await keys.signed(
                 challenge, action: LoginAction.login, by: login.key, account: account,
                 snapshot: snapshot, for: .finger(proof.touch),
                 service: request.service,
                 purpose: ModulePurpose.text(request.challenge, local: request.account))
+            signing = clock.sinceBoot() - begun
+            // A challenge that is stale by now would be refused, which counts as a refusal of the login.
+            guard left() > Self.leastTime else {
+                throw Denial(.serverLost, subject: login.url.bytes)
+            }
+            return signed
         } _: { statement, signature in
             .login(
                 RelayLogin(
@@ -301,7 +310,11 @@ extension ServerLogins {
             // A refusal takes effect even if the client has given up.
             _ = try? self.tokens(in: answer, login: login, account: account, kept: kept)
         }
-        return try tokens(in: answer, login: login, account: account, kept: kept)
+        let tokens = try tokens(in: answer, login: login, account: account, kept: kept)
+        guard left() + Self.margin > .zero else {
+            throw Denial(.serverLost, subject: login.url.bytes)
+        }
+        return tokens
     }
 
     /// The tokens of an approval.
