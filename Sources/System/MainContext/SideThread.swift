@@ -28,19 +28,14 @@ package final class SideThread {
     /// - Parameter limit: How long this call, or one before it, may wait for a step, the whole call where
     ///   there are no steps. Time that a busy machine does not give to the thread is no waiting: up to
     ///   eight times the limit are added for it.
-    /// - Parameter isTotal: Whether the limit is for everything, whatever the thread does.
     /// - Returns: nil if the limit is exceeded; nil at once while an earlier call has exceeded its
     ///   limit and has not returned.
     package func run<Value: Sendable>(
-        limit: Duration, isTotal: Bool = false, _ body: @escaping @Sendable () -> Value
+        limit: Duration, _ body: @escaping @Sendable () -> Value
     ) async -> Value? {
         guard overdue == 0 else { return nil }
         let outcome = Outcome<Value>()
-        if isTotal {
-            outcome.timer = Timer(after: limit) { [self] in giveUp(outcome) }
-        } else {
-            watch(outcome, Patience(limit: limit, use: calls.use))
-        }
+        watch(outcome, Patience(limit: limit, use: calls.use))
         defer { outcome.timer?.cancel() }
         return await withCheckedContinuation { continuation in
             outcome.continuation = continuation

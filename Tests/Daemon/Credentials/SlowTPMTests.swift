@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Glibc
 import LoginProtocol
 import Posix
 import TestSupport
@@ -144,6 +145,27 @@ extension DaemonTests {
             try fixture.restart()
             let status = try fixture.status(of: .daemon)
             #expect(status.vault == Bytes("tpm".utf8) && status.prints == 1)
+        }
+
+        @Test("is waited for by a daemon that is told to stop, so that an enrolment is not lost")
+        func stopped() throws {
+            let tpm = try HeldTPM()
+            let fixture = try DaemonFixture([.text], configuration: tpm.configuration)
+            try fixture.enrol(.daemon, as: "one")
+            tpm.stop { $0.code == .create }
+            let client = try fixture.client()
+            try client.send(.enroll(account: Self.name, finger: .leftIndex, readerID: nil))
+            try client.wait(for: .touch)
+            for _ in 0..<5 { try fixture.text.send(.scan("two")) }
+            try tpm.awaitStop()
+            fixture.program.signal(SIGTERM)
+            // Longer than a daemon that stops waits for anything but its TPM and servers.
+            #expect(throws: TestFault.self) { try fixture.program.expectEnd(within: .seconds(5)) }
+            tpm.goOn()
+            #expect(try client.last().done?.state == .valid)
+            #expect(try fixture.program.expectEnd().succeeded)
+            try fixture.restart()
+            #expect(try fixture.status(of: .daemon).prints == 2)
         }
 
         @Test("that stops answering ends a login after the limit, and harms nothing")

@@ -18,11 +18,12 @@ import Systemd
 /// applies then.
 @ServiceActor
 package final class Program {
-    /// How long requests in progress, including those to servers, may take to finish when the
-    /// daemon stops.
-    ///
-    /// It must be less than systemd's stop timeout.
+    /// How long requests in progress may take to finish when the daemon stops, unless they wait for
+    /// the TPM or a server.
     private static let farewell = Duration.seconds(3)
+    /// How long the TPM and servers may take then, so that nothing is lost that a slow one was about to
+    /// finish; less than systemd's stop timeout.
+    private static let longFarewell = Duration.seconds(60)
 
     private let paths: Paths
     private let clock: Clock
@@ -44,6 +45,8 @@ package final class Program {
     /// Whether the idle time is over, so that the daemon stops as soon as no server request is
     /// pending.
     private var isLeaving = false
+    /// Whether the daemon was told a second time to stop.
+    private var isHurried = false
     /// Whether the daemon created the socket and therefore has to remove it.
     private var hasOwnSocket = false
 
@@ -211,19 +214,28 @@ package final class Program {
     /// Shuts the daemon down step by step: clients, requests to servers, refusals that are not on
     /// disk yet, and vaults.
     ///
-    /// Clients and servers have `farewell` in total.
+    /// A request that waits for the TPM or a server is given up only if that is dead, which has limits
+    /// of its own, or at the second signal.
     private func stop() {
         Readiness.stopping.notify()
-        signals = nil
+        // Who asks twice does not want to wait.
+        signals = Signals([.terminate, .interrupt]) { [weak self] _ in
+            self?.isHurried = true
+            self?.listener?.endStop()
+            self?.parts?.relay.hearNoMore()
+        }
         idle?.cancel()
         (idleExit, isLeaving) = (nil, false)
         parts?.relay.close()
         onService { [self] in
-            let end = ContinuousClock.now + Self.farewell
-            await listener?.stop(within: Self.farewell)
-            await parts?.relay.hearOut(within: end - .now)
+            let end = ContinuousClock.now + Self.longFarewell
+            await listener?.stop(within: Self.farewell) { [self] in
+                !isHurried && end > .now
+                    && (vaults?.isAwaited == true || parts?.relay.isHeardOut == false)
+            }
+            await parts?.relay.hearOut(within: isHurried ? .zero : end - .now)
             parts?.refusedAttempts.saveRefusals()
-            await vaults?.close()
+            await vaults?.close(within: .seconds(isHurried ? 2 : 15))
             if hasOwnSocket { PacketListener.remove(paths.socket) }
             MainLoop.quit()
         }

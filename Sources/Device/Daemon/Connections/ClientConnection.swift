@@ -241,14 +241,17 @@ final class ClientConnection {
         }
     }
 
-    /// Returns the answer, with `cancelled` replaced by `stopping` if the daemon cut the request
-    /// short.
+    /// Returns the answer, or `stopping` if the daemon cut the request short, or is about to before the
+    /// client could confirm a touch.
     private func finalAnswer(_ answer: Answer) -> Answer {
-        guard isStopping, case .denial(var denial) = answer, denial.reason == .cancelled else {
-            return answer
+        guard isStopping else { return answer }
+        switch answer {
+        case .assertion: return .denial(Denial(.stopping))
+        case .denial(var denial) where denial.reason == .cancelled:
+            denial.reason = .stopping
+            return .denial(denial)
+        default: return answer
         }
-        denial.reason = .stopping
-        return .denial(denial)
     }
 
     private func deliverPassword(_ bytes: SecretBytes?) {

@@ -55,23 +55,32 @@ final class Listener {
 
     /// Stops accepting, cancels the requests in progress, and closes all connections.
     ///
-    /// Each connection is closed when its request has been answered. After `patience`, the
-    /// remaining ones are closed without an answer.
-    func stop(within patience: Duration) async {
+    /// Each connection is closed when its request has been answered. After `patience`, and again after
+    /// it for as long as the daemon is busy, the remaining ones are closed without an answer.
+    func stop(within patience: Duration, isBusy: @escaping () -> Bool) async {
         watch?.cancel()
         resumption?.cancel()
         for connection in connections.values { connection.stop() }
         if connections.isEmpty { return }
-        let limit = Timer(after: patience) { [weak self] in self?.resumeStop() }
+        var limit: Timer?
+        func look(isBusy wasBusy: Bool) {
+            limit = Timer(after: patience) { [weak self] in
+                // What has just ended may still have something to write.
+                let isBusy = isBusy()
+                if isBusy || wasBusy { look(isBusy: isBusy) } else { self?.endStop() }
+            }
+        }
+        look(isBusy: isBusy())
         await withCheckedContinuation { continuation in
             // The last connection may have ended before this continuation was created.
             if connections.isEmpty { continuation.resume() } else { drained = continuation }
         }
-        limit.cancel()
+        limit?.cancel()
         for connection in connections.values { connection.close() }
     }
 
-    private func resumeStop() {
+    /// Has `stop` wait no longer.
+    func endStop() {
         drained?.resume()
         drained = nil
     }
@@ -143,6 +152,6 @@ final class Listener {
         let wasActive = passive.remove(ObjectIdentifier(connection)) == nil
         admission.leave(uid: connection.process.accountable)
         if wasActive, isIdle { becameIdle(true) }
-        if connections.isEmpty { resumeStop() }
+        if connections.isEmpty { endStop() }
     }
 }

@@ -228,13 +228,13 @@ final class Vaults {
         return SuspendingClock.now - answered < time
     }
 
-    /// Waits until everything in the TPM is released, for two seconds at most.
+    /// Waits until everything in the TPM is released, or the TPM is silent, for at most `time`.
     ///
     /// Called when the daemon stops.
-    func close() async {
+    func close(within time: Duration) async {
         guard wasTPMInUse else { return }
-        let tpm = tpm
-        _ = await thread.run(limit: .seconds(2), isTotal: true) { tpm.close() }
+        let (tpm, thread, limit) = (tpm, thread, limit)
+        _ = await unlessLate(time) { await thread.run(limit: limit) { tpm.close() } }
     }
 
     private func hexadecimal(_ bytes: [UInt8]) -> String {

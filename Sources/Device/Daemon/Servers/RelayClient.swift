@@ -71,7 +71,7 @@ final class RelayClient {
         underWay[account] = left > 0 ? left : nil
         settle()
         if request.isDecisive { decisive -= 1 }
-        if decisive == 0 { stopWaiting() }
+        if decisive == 0 { hearNoMore() }
         if isQuiet { becameQuiet() }
     }
 
@@ -172,11 +172,14 @@ extension RelayClient {
     /// Refuses new requests from now on.
     func close() { isEnding = true }
 
+    /// Whether all answers have arrived without which a server and this device would disagree.
+    var isHeardOut: Bool { decisive == 0 }
+
     /// Waits, for at most `patience`, for the answers without which a server and this device would
     /// disagree.
     func hearOut(within patience: Duration) async {
         guard decisive > 0, patience > .zero else { return }
-        let limit = Timer(after: patience) { [weak self] in self?.stopWaiting() }
+        let limit = Timer(after: patience) { [weak self] in self?.hearNoMore() }
         await withCheckedContinuation { continuation in
             // The last answer may have arrived before this continuation was created.
             if decisive == 0 { continuation.resume() } else { allHeard = continuation }
@@ -184,7 +187,8 @@ extension RelayClient {
         limit.cancel()
     }
 
-    private func stopWaiting() {
+    /// Has `hearOut` wait no longer.
+    func hearNoMore() {
         allHeard?.resume()
         allHeard = nil
     }
