@@ -113,7 +113,7 @@ struct ServiceTests {
         #expect(asked.load(ordering: .relaxed) == 1)
     }
 
-    @Test("answers the requests in progress before it stops, and reads no others")
+    @Test("answers the requests in progress before it stops, and waits for no others")
     func stopped() throws {
         let (asked, goOn) = (try Event(), try Event())
         let served = try Served(caller: geteuid()) {
