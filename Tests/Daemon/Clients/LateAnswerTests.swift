@@ -12,9 +12,9 @@ extension SecondDaemonTests {
         private let asked = DispatchedEvent()
         private let goOn: Event
 
-        override init() throws {
+        init() throws {
             goOn = try Event()
-            try super.init()
+            try super.init(on: nil)
         }
 
         /// Has the server take its time for requests of a kind, and then say so.

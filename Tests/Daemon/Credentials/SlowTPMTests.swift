@@ -120,6 +120,16 @@ extension DaemonTests {
             #expect(try next.last().assertion != nil)
         }
 
+        @Test("serves a login at a server, though both signatures take longer than the user has")
+        func atServer() throws {
+            let played = try VerdictFixture(on: fixture())
+            bus.delay(.seconds(1))
+            let begun = bus.exchanges.count
+            let answer = try played.logIn(played.request(milliseconds: 10_000))
+            #expect(answer.assertion?.server != nil, "\(answer)")
+            #expect(bus.exchanges.count - begun > 10)
+        }
+
         @Test("enrols, enables and moves keys, though each command takes a quarter of a second")
         func administration() throws {
             let fixture = try fixture(limit: 1)

@@ -16,9 +16,12 @@ class VerdictFixture {
     let key: P256PrivateKey
     let audience = PlayedServer.audience
 
-    init() throws {
-        fixture = try DaemonFixture([.text])
-        try fixture.enrol(.daemon, as: "one")
+    convenience init() throws { try self.init(on: nil) }
+
+    /// The same on a daemon that has the finger already.
+    init(on enrolled: DaemonFixture?) throws {
+        fixture = try enrolled ?? DaemonFixture([.text])
+        if enrolled == nil { try fixture.enrol(.daemon, as: "one") }
         server = try PlayedServer(for: fixture)
         key = try P256PrivateKey.generate()
         #expect(try fixture.enablePlayed().enabled != nil)
